@@ -1,0 +1,1 @@
+"""One readable paragraph a job, callable from Python."""

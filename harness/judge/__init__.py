@@ -1,0 +1,1 @@
+"""The judge: statistics on plain numbers. No file, clock, process or environment; only numpy and scipy besides."""

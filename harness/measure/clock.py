@@ -1,0 +1,163 @@
+"""What a probe hands over, and the only place where a clock is read.
+
+A probe opens a slice; the harness times it. A probe that kept a clock of its own could time the engine and call it
+the kernel, so no probe imports ``time``. This module is part of the worker: standard library only, nothing of ours.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Protocol
+
+__all__ = [
+    "ENGINES",
+    "CallSlice",
+    "Engine",
+    "Probe",
+    "Slice",
+    "Tally",
+    "Undefined",
+    "WorkNotDoneError",
+    "Workload",
+    "clock_overhead_ns",
+    "repeat",
+    "stamp",
+]
+
+Engine = Literal["none", "noop", "mock", "remote"]
+ENGINES = ("none", "noop", "mock", "remote")
+
+
+@dataclass(frozen=True, slots=True)
+class Workload:
+    """A named input, parsed once by the parent: plain values only.
+
+    ``kind`` is ``calls`` or ``session``; ``source`` is ``synthetic`` (authored) or ``replay`` (recorded).
+    """
+
+    name: str
+    kind: str
+    sha256: str
+    source: str
+    data: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """A count, rate, invariant, histogram or modeled amount, as plain numbers.
+
+    A count or an amount is ``numerator`` with ``denominator`` None; a rate has both and ``reasons`` as the histogram
+    of what the numerator is made of; an invariant is 1 or 0. ``excluded`` says how many were left out of the
+    denominator. ``knobs`` make it a model. ``basis`` is ``count``, ``formula``, ``model`` or ``reported``.
+    """
+
+    numerator: int | float
+    denominator: int | float | None = None
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    excluded: int = 0
+    knobs: Mapping[str, float] | None = None
+    basis: str = "count"
+    source: str | None = None
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Undefined:
+    """What a probe returns in place of a slice: a reason of ``kpis.terms.reading.Reason`` by value, and a sentence."""
+
+    reason: str
+    detail: str
+
+
+class WorkNotDoneError(Exception):
+    """``check`` found that the expected work was not done: the reading is void."""
+
+
+class Slice(Protocol):
+    """A part of a runtime that is timed in batches."""
+
+    engine: Engine
+    """How the engine was cut out."""
+
+    def batch(self, loops: int) -> Callable[[], object]:
+        """Set up ``loops`` calls outside the clock; return the callable (or coroutine function) that runs them."""
+        ...
+
+    def check(self, result: object) -> None:
+        """After the clock: raise :class:`WorkNotDoneError` unless the expected work was really done."""
+        ...
+
+
+class CallSlice(Protocol):
+    """A part of a runtime whose single calls are stamped, for medians and tails over calls."""
+
+    engine: Engine
+
+    def calls(self, n: int) -> Iterator[Callable[[], object]]:
+        """Yield ``n`` zero-argument callables, each one call."""
+        ...
+
+    def check(self, result: object) -> None:
+        """As :meth:`Slice.check`; ``result`` is that of the last call of a round."""
+        ...
+
+
+class Probe(Protocol):
+    """The code that drives a seam for its KPIs. An exception in it is an ERROR reading of the one KPI."""
+
+    kpis: ClassVar[frozenset[str]]
+
+    def open(
+        self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]
+    ) -> Slice | CallSlice | Tally | Undefined:
+        """One KPI at one parameter point. Optional besides: ``close()``."""
+        ...
+
+
+def repeat(call: Callable[[], object], loops: int) -> Callable[[], object]:
+    """A batch of ``loops`` calls of ``call``, which may be a coroutine function; returns the last call's result."""
+    if inspect.iscoroutinefunction(call):
+
+        async def run_async() -> object:
+            result = None
+            for _ in range(loops):
+                result = await call()
+            return result
+
+        return run_async
+
+    def run() -> object:
+        result = None
+        for _ in range(loops):
+            result = call()
+        return result
+
+    return run
+
+
+def stamp(calls: Iterator[Callable[[], object]], into: list[int]) -> object:
+    """Append the wall time of each call to ``into``, in ns; return the last result.
+
+    The two reads of the clock are inside each stamp; :func:`clock_overhead_ns` says what they cost.
+    """
+    clock = time.perf_counter_ns
+    result = None
+    for call in calls:
+        began = clock()
+        result = call()
+        into.append(clock() - began)
+    return result
+
+
+def clock_overhead_ns(samples: int = 2_000) -> float:
+    """The median cost in ns that one stamp adds to an empty call on this machine, now."""
+    deltas: list[int] = []
+    clock = time.perf_counter_ns
+    for _ in range(samples):
+        began = clock()
+        deltas.append(clock() - began)
+    deltas.sort()
+    return float(deltas[len(deltas) // 2])

@@ -1,0 +1,1 @@
+"""The probes: ``harness/probes/<floor>/<room>.py`` drives ``seams/<floor>/<room>.py``. Imported by workers alone."""

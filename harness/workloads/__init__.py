@@ -1,0 +1,1 @@
+"""The workloads that ship: authored inputs, named by their content hash."""

@@ -1,0 +1,1 @@
+"""What completes a call or a turn in a measurement: engines with known behaviour."""

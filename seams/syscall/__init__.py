@@ -1,0 +1,1 @@
+"""The syscall floor of the reference runtime: one tool call, decided, submitted and reaped."""

@@ -1,0 +1,103 @@
+"""``doctor``: print what the job found, in words or as JSON. Exit code 0 whatever it finds: it is no gate."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from harness.cli.exits import Exit
+
+if TYPE_CHECKING:
+    from harness.jobs.doctor import Diagnosis
+
+__all__ = ["SCHEMA", "add_parser", "document", "in_words"]
+
+SCHEMA = "harness.doctor/1"
+
+
+def add_parser(commands: Any) -> None:
+    """Add ``doctor`` to the command line."""
+    parser = commands.add_parser(
+        "doctor",
+        help="what makes numbers noisy here, and what to do about it",
+        description="Look at the machine, the clock and our own start-up. Takes a few seconds; changes nothing.",
+        allow_abbrev=False,
+    )
+    parser.add_argument(
+        "--json", nargs="?", const="-", metavar="FILE", help="the findings as JSON; FILE or standard output"
+    )
+    parser.set_defaults(handler=_doctor)
+
+
+def _doctor(arguments: argparse.Namespace) -> Exit:
+    import json
+    import shutil
+
+    from harness.jobs.doctor import examine
+    from harness.record.store import find_root, write_atomic
+
+    diagnosis = examine(find_root(Path.cwd()))
+    words = in_words(diagnosis, shutil.get_terminal_size().columns)
+    blob = json.dumps(document(diagnosis), indent=1, sort_keys=True, allow_nan=False) + "\n"
+    if arguments.json == "-":
+        print(blob, end="")
+        return Exit.OK
+    if arguments.json is not None:
+        write_atomic(Path(arguments.json), blob.encode("ascii"))
+    print(inert_lines(words, sys.stdout))
+    return Exit.OK
+
+
+def inert_lines(text: str, stream: IO[str]) -> str:
+    """Each line of ``text`` inert: error lines of other programs are quoted in it."""
+    from harness.report.inert import encoding_of, inert
+
+    return "\n".join(inert(line, encoding_of(stream)) for line in text.split("\n"))
+
+
+def in_words(diagnosis: Diagnosis, width: int) -> str:
+    """The findings, the noisy ones first, wrapped to ``width`` columns; last the next command."""
+    import textwrap
+
+    from harness.jobs.doctor import Severity
+
+    titles = {Severity.NOISY: "Noisy", Severity.NOTE: "Worth knowing", Severity.GOOD: "In order"}
+    width = max(40, width)
+    lines = [f"This machine is {diagnosis.slug}."]
+    for severity, title in titles.items():
+        chosen = [finding for finding in diagnosis.findings if finding.severity is severity]
+        if chosen:
+            lines += ["", f"{title}:"]
+        for finding in chosen:
+            text = finding.fact if finding.advice is None else f"{finding.fact} {finding.advice}"
+            lines += textwrap.wrap(
+                text,
+                width,
+                initial_indent="  ",
+                subsequent_indent="    ",
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+    lines += ["", "Next: python -m harness run --layer turn --quick"]
+    return "\n".join(lines)
+
+
+def document(diagnosis: Diagnosis) -> dict[str, Any]:
+    """The same as plain data: ``harness.doctor/1``."""
+    from dataclasses import asdict
+
+    return {
+        "schema": SCHEMA,
+        "machine": {"slug": diagnosis.slug, "fingerprint": diagnosis.fingerprint},
+        "noise": diagnosis.noise,
+        "environment": diagnosis.environment,
+        "clock": diagnosis.clock,
+        "startup": [
+            {**asdict(each), "times_ns": list(each.times_ns), "median_ns": each.median_ns} for each in diagnosis.startup
+        ],
+        "findings": [
+            {"severity": each.severity.value, "fact": each.fact, "advice": each.advice} for each in diagnosis.findings
+        ],
+    }

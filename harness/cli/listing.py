@@ -1,0 +1,150 @@
+"""``list``, ``explain`` and ``catalog``: arguments in, text and an exit code out.
+
+What is shown is decided in ``harness.report`` and ``harness.jobs``; errors are shown by the caller. The first two must answer at once, so whatever
+only one of them needs is imported inside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.exits import Exit
+from harness.project import Project, load_project
+from kpis.registry import Catalog, select
+from kpis.terms.kpi import Gate, Kpi, Status
+
+if TYPE_CHECKING:
+    from harness.jobs.catalog import Finding
+
+__all__ = ["add_parsers", "cmd_catalog", "cmd_explain", "cmd_list"]
+
+
+def add_parsers(subparsers: Any) -> None:
+    """Add the three commands; each sets ``handler`` to what runs it."""
+    words = "the KPIs of the catalog, one line each"
+    listing = subparsers.add_parser("list", help=words, description=f"Show {words}.", allow_abbrev=False)
+    listing.add_argument("text", nargs="?", help="only KPIs with this text in id, seam, question or fence")
+    listing.add_argument("--layer", nargs="+", action="extend", default=[], metavar="L", help="only these layers")
+    statuses = [status.value for status in Status]
+    listing.add_argument("--status", nargs="+", action="extend", default=[], choices=statuses, help="as it is now")
+    gates = [gate.value for gate in Gate]
+    listing.add_argument("--gate", nargs="+", action="extend", default=[], choices=gates, help="how it gates")
+    listing.add_argument("--json", action="store_true", help="as JSON, with every key of the row")
+    listing.set_defaults(handler=cmd_list)
+
+    words = "everything about one KPI, and how to reproduce it"
+    explain = subparsers.add_parser("explain", help=words, description=f"Show {words}.", allow_abbrev=False)
+    explain.add_argument("kpi", metavar="KPI", help="its id, alias or symbol")
+    explain.add_argument("--json", action="store_true", help="the row as JSON")
+    explain.set_defaults(handler=cmd_explain)
+
+    words = "generate KPI-CATALOG.md, or check it"
+    catalog = subparsers.add_parser("catalog", help=words, description=f"{words.capitalize()}.", allow_abbrev=False)
+    catalog.add_argument("--check", action="store_true", help="write nothing; exit 1 where the catalog lies")
+    catalog.set_defaults(handler=cmd_catalog)
+
+
+def _width() -> Exit:
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def _opened() -> tuple[Project, Catalog]:
+    from harness.jobs.catalog import project_catalog
+
+    project = load_project(Path.cwd())
+    return project, project_catalog(project)
+
+
+def cmd_list(args: argparse.Namespace) -> Exit:
+    """Print the KPIs that all filters let through; 5 where there is none."""
+    from harness.jobs.evidence import gather
+    from harness.report.catalog_text import list_text
+
+    project, catalog = _opened()
+    chosen = select(catalog, layers=args.layer)
+    evidence = gather(project.root, {kpi.layer for kpi in chosen}, own_runtime=project.runtime)
+    statuses = evidence.statuses(catalog)
+    kept = [kpi for kpi in chosen if _passes(kpi, statuses[kpi.id], args)]
+    if args.json:
+        _print_json({"schema": "harness.list/1", "kpis": [_plain(catalog, kpi, statuses[kpi.id]) for kpi in kept]})
+    elif kept:
+        print(list_text(kept, statuses, _width()), end="")
+    if not kept:
+        print("No KPI passes these filters; `python -m harness list` shows all.", file=sys.stderr)
+        return Exit.UNCOVERED
+    return Exit.OK
+
+
+def _passes(kpi: Kpi, status: Status, args: argparse.Namespace) -> bool:
+    if args.status and status.value not in args.status:
+        return False
+    if args.gate and kpi.gate.value not in args.gate:
+        return False
+    words = (kpi.id, kpi.seam, kpi.question, kpi.fence, kpi.symbol or "", *kpi.aliases)
+    return not args.text or any(args.text.lower() in word.lower() for word in words)
+
+
+def cmd_explain(args: argparse.Namespace) -> Exit:
+    """Print all about one KPI."""
+    from harness.jobs.catalog import emits
+    from harness.jobs.evidence import gather
+    from harness.report.catalog_text import explain_text
+
+    project, catalog = _opened()
+    kpi = catalog.get(args.kpi)
+    status = gather(project.root, [kpi.layer], own_runtime=project.runtime).status(catalog, kpi)
+    if args.json:
+        _print_json({"schema": "harness.explain/1", "kpi": _plain(catalog, kpi, status)})
+    else:
+        print(explain_text(catalog, kpi, status, emits(catalog, kpi), _width()), end="")
+    return Exit.OK
+
+
+def cmd_catalog(args: argparse.Namespace) -> Exit:
+    """Write KPI-CATALOG.md, or with ``--check`` print every lie: 1 where there is one, 3 where nothing can be told."""
+    from harness.jobs.catalog import PAGE, check, write
+
+    root = load_project(Path.cwd()).root
+    if args.check:
+        return _report(check(root))
+    write(root)
+    print(f"{PAGE} is written; commit it.")
+    return Exit.OK
+
+
+def _report(findings: list[Finding]) -> Exit:
+    from harness.jobs.catalog import FindingKind
+    from harness.report.inert import inert
+
+    failures = [finding for finding in findings if finding.kind.failure]
+    unknown = [finding for finding in findings if finding.kind is FindingKind.UNKNOWN]
+    for finding in findings:
+        print(f"{finding.kind.value}: {inert(finding.sentence)}")
+    if failures:
+        print(f"The catalog fails: {len(failures)} of {len(findings)} findings.")
+        return Exit.FAILED
+    print("Whether the catalog is true is unknown." if unknown else "The catalog is true.")
+    return Exit.UNKNOWN if unknown else Exit.OK
+
+
+def _plain(catalog: Catalog, kpi: Kpi, status: Status) -> dict[str, Any]:
+    seam = catalog.seam(kpi)
+    plain = {name: getattr(kpi, name) for name in Kpi.__dataclass_fields__}
+    return {
+        **plain,
+        **{name: plain[name].value for name in ("unit", "direction", "estimand", "gate", "target_status", "takes")},
+        "layer": kpi.layer.value,
+        "status": status.value,
+        "frozen_sync": seam.frozen_sync,
+        "off_live": seam.off_live,
+        "points": kpi.points(),
+    }
+
+
+def _print_json(value: dict[str, Any]) -> None:
+    print(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False))

@@ -1,0 +1,129 @@
+"""``loopladder`` and ``python -m harness``: parse, dispatch, and turn an error into one sentence and an exit code.
+
+Each command imports what it needs when it runs, so that ``list``, ``explain`` and ``--help`` answer at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from harness import __version__
+from harness.cli.exits import Exit
+
+__all__ = ["main"]
+
+_EPILOG = """\
+exit codes: 0 pass · 1 a check failed · 2 unusable command line or input · 3 unknown or void · 4 no baseline
+5 nothing selected, or coverage differs · 6 some input unreadable · 70 internal or unwritable · 130/143 interrupted
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, with errors that end in the next command to type."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        sentence = message[:1].upper() + message[1:].rstrip(".")
+        self.exit(Exit.UNUSABLE, f"{self.prog}: {sentence}. See: {self.prog} --help\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    from harness.cli import doctor, listing
+    from harness.cli import run as run_command
+
+    parser = _Parser(
+        prog="loopladder" if not sys.argv[0].endswith("__main__.py") else "python -m harness",
+        description="Benchmark harness and KPI registry for agent runtimes.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"loopladder {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    run_command.add_parser(commands)
+    listing.add_parsers(commands)
+    doctor.add_parser(commands)
+    hook = commands.add_parser("hook", help="decide one tool call from standard input", add_help=False)
+    hook.add_argument("rest", nargs=argparse.REMAINDER)
+    schema = commands.add_parser("schema", help="print a published JSON Schema")
+    schema.add_argument("name", choices=("run", "kpi"), help="run: the run file; kpi: a user's KPI table")
+    schema.set_defaults(handler=_schema)
+    return parser
+
+
+def _schema(arguments: argparse.Namespace) -> Exit:
+    import json
+
+    if arguments.name == "run":
+        from harness.record.run import schema
+    else:
+        from kpis.schema import kpi_schema as schema
+    print(json.dumps(schema(), indent=1, sort_keys=True))
+    return Exit.OK
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; returns its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["hook"]:
+        # Its start-up is a measured baseline: it must not pay for the other commands' parsers.
+        from harness.cli.hook import main as hook_main
+
+        return int(hook_main(words[1:]))
+    try:
+        code = int(_dispatch(words))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _silence_stdout()
+        return int(Exit.OK)
+    except OSError as error:
+        # Standard output on a full disk, or a file that vanished: what was measured is stored by then.
+        _silence_stdout()
+        _complain(f"The output could not be written: {error.strerror or error}.")
+        return int(Exit.INTERNAL)
+    return code
+
+
+def _dispatch(words: list[str]) -> int:
+    parser = _parser()
+    arguments = parser.parse_args(words)
+    if arguments.command is None:
+        parser.print_help()
+        return Exit.UNUSABLE
+    arguments.words = words
+    expected = _expected_errors()
+    try:
+        return int(arguments.handler(arguments))
+    except expected as error:
+        _complain(str(error))
+        return Exit.UNUSABLE
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+
+
+def _expected_errors() -> tuple[type[Exception], ...]:
+    """Errors whose text is a whole sentence for the user; anything else is a fault of ours and keeps its traceback."""
+    from harness.formats.limits import FormatError
+    from harness.project import ProjectError
+    from harness.record.lock import Busy
+    from harness.record.run import RunFileError
+    from harness.record.store import StoreError
+    from kpis.errors import CatalogError, SelectionError
+
+    return (FormatError, ProjectError, Busy, RunFileError, StoreError, CatalogError, SelectionError)
+
+
+def _complain(sentence: str) -> None:
+    with contextlib.suppress(OSError):
+        print(f"loopladder: {sentence}", file=sys.stderr)
+
+
+def _silence_stdout() -> None:
+    """Point standard output at nothing, so that the interpreter's own flush at exit does not fail again."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

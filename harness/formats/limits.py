@@ -1,0 +1,72 @@
+"""How much of a stranger's file is read: bounded size, bounded line, bounded nesting.
+
+Refuses before parsing: a parser that recurses is never handed a document that is deeper than the limit. Every refusal
+is a :class:`FormatError`, the only exception that a reader lets out.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import BinaryIO
+
+__all__ = ["FormatError", "Limits", "check_depth", "printable", "read_bounded"]
+
+MIB = 1 << 20
+
+
+class FormatError(ValueError):
+    """A recorded input cannot be read. Its text is one sentence for people, with the next command where one helps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Upper bounds in bytes and levels. Image blocks make lines of 20 MB in healthy sessions, hence ``max_line``."""
+
+    max_bytes: int = 64 * MIB
+    max_line: int = 32 * MIB
+    max_depth: int = 64
+
+
+# Always matches from a quote on, closed or not, and never backtracks: the scan stays linear on hostile input.
+_STRING = re.compile(rb'"(?>[^"\\]+|\\.)*+(?:"|\\?\Z)', re.DOTALL)
+_NOT_BRACKETS = bytes(sorted(set(range(256)) - set(b"[]{}")))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def check_depth(data: bytes, limits: Limits, where: str) -> None:
+    """Refuse JSON ``data`` that nests deeper than ``limits.max_depth``, in time linear in its length.
+
+    Brackets inside strings do not count. ``where`` names the input in the sentence.
+
+    Raises:
+        FormatError: too deep.
+    """
+    # Counting all opening brackets bounds the depth from above and runs at memory speed: most lines end here.
+    if data.count(b"[") + data.count(b"{") <= limits.max_depth:
+        return
+    skeleton = _STRING.sub(b"", data).translate(None, _NOT_BRACKETS)
+    if max(accumulate(map(_STEP.__getitem__, skeleton)), default=0) > limits.max_depth:
+        raise FormatError(f"{where} nests deeper than {limits.max_depth} levels and was not read.")
+
+
+def read_bounded(blob: BinaryIO, limits: Limits) -> bytes:
+    """All bytes of ``blob``.
+
+    Raises:
+        FormatError: there are more than ``limits.max_bytes``.
+    """
+    data = blob.read(limits.max_bytes + 1)
+    if len(data) > limits.max_bytes:
+        raise FormatError(f"The input is larger than {limits.max_bytes:,} bytes and was not read.")
+    return data
+
+
+def printable(text: str, most: int = 80) -> str:
+    """``text`` for a message: one line, no control character, at most ``most`` characters.
+
+    File names and field values come from strangers; an escape sequence in one must not reach a terminal.
+    """
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: most + 1])
+    return shown if len(shown) <= most else shown[: most - 3] + "..."

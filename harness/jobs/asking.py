@@ -1,0 +1,91 @@
+"""Puts a point's questions to workers, or takes the answers from the journal of an interrupted run.
+
+Each answer is on disk before it is used. The seconds that answers took count against the point's limit, resumed or
+not, so that a resumed run ends as the uninterrupted one would have.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.jobs.measure_point import Ask, Late
+from harness.jobs.modes import MIN_TIME_S, Effort
+from harness.jobs.plan import PlannedPoint
+from harness.measure.launch import INSTRUMENT, Answer
+from harness.project import Project
+from harness.record.journal import Journal
+
+__all__ = ["Asker", "Launch"]
+
+Launch = Callable[..., Answer]
+"""As ``harness.measure.launch.launch``."""
+
+
+@dataclass(slots=True)
+class Asker:
+    """Puts questions to workers, or takes the answers from the journal of an interrupted run."""
+
+    project: Project
+    journal: Journal
+    scratch: Path
+    workloads: Mapping[str, str]
+    deadline: float | None
+    launch: Launch
+    known: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def ask(self, point: PlannedPoint, effort: Effort, *, frozen_sync: bool) -> Ask:
+        """The ``ask`` of one point. ``frozen_sync`` is a property of its seam, which the worker enforces."""
+        spent: list[float] = []
+
+        def asked(task: str, index: int, extra: Mapping[str, Any]) -> dict[str, Any]:
+            name = json.dumps([point.key, task, index, extra.get("loops")])
+            if name not in self.known:
+                job = {**self._job(point), "task": task, "frozen_sync": frozen_sync, **extra}
+                answer = self._fresh(job, index + 1, effort.limit_s - sum(spent))
+                self.journal.append({"asked": name, "answer": answer})
+                self.known[name] = answer
+            answer = self.known[name]
+            spent.append(answer["seconds"])
+            return answer
+
+        return asked
+
+    def _fresh(self, job: dict[str, Any], seed: int, limit: float) -> dict[str, Any]:
+        if self.deadline is not None:
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                raise Late
+            limit = min(limit, left + 1)
+        if limit <= 0:
+            return {"undefined": {"reason": "timeout", "detail": "Its limit was spent."}, "seconds": 0.0}
+        job["limit"] = limit
+        answer = self.launch(job, seed=seed, limit=limit, folder=self.scratch, cwd=self.project.root)
+        result = {**answer.result, "printed": answer.printed, "seconds": round(answer.seconds, 3)}
+        if answer.undefined is not None:
+            result["undefined"] = {"reason": answer.undefined[0], "detail": answer.undefined[1]}
+        return result
+
+    def _job(self, point: PlannedPoint) -> dict[str, Any]:
+        """What every job of the point says, whatever its task."""
+        name = point.workload.workload.name if point.workload else None
+        return {
+            "kpi": point.kpi.id,
+            "estimand": point.kpi.estimand.value,
+            "timed": point.kpi.estimand.timed,
+            "params": point.params,
+            "probe": point.probe,
+            "runtime": point.runtime[1],
+            "runtime_name": point.runtime[0],
+            "seam": point.kpi.seam,
+            "workload": None if name is None else self.workloads[name],
+            "workload_name": name,
+            "path": self.project.path,
+            "roots": [*self.project.path, INSTRUMENT],
+            "under_test": list(self.project.under_test),
+            "min_time": MIN_TIME_S,
+        }

@@ -1,0 +1,141 @@
+"""What a run is going to measure: every (KPI, point, runtime, workload), in order, before anything starts.
+
+The plan is a pure function of the selection, so that a resumed run and a dry run see the same list. It opens no
+slice; what cannot be measured for want of the right workload is in the plan as undefined.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from harness.formats.workload import LoadedWorkload
+from harness.jobs.modes import Effort
+from harness.jobs.wired import probe_reference, wired
+from harness.workloads import shipped
+from kpis.registry import Catalog, select
+from kpis.terms.kpi import Kpi, Point, Takes
+from kpis.terms.reading import Reason, Undefined
+
+__all__ = ["Plan", "PlannedPoint", "make_plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedPoint:
+    """One KPI at one parameter point, of one runtime on one workload.
+
+    ``undefined`` is set where it is known beforehand that there will be no number; ``emit`` is False where the point
+    is measured only because a derived row needs it.
+    """
+
+    kpi: Kpi
+    params: Point
+    runtime: tuple[str, str]
+    workload: LoadedWorkload | None
+    probe: str
+    undefined: Undefined | None = None
+    emit: bool = True
+
+    @property
+    def key(self) -> str:
+        """The identity of the point's reading, as text."""
+        params = ",".join(f"{key}={value}" for key, value in self.params.items())
+        named = f"{self.kpi.id}[{params}]" if params else self.kpi.id
+        return f"{named} {self.runtime[0]} {self.workload.workload.name if self.workload else '-'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The points to measure, and the derived rows that are computed from them afterwards."""
+
+    points: tuple[PlannedPoint, ...]
+    derived: tuple[PlannedPoint, ...]
+    effort: Effort
+
+    @property
+    def sha256(self) -> str:
+        """Identifies the plan: two runs with the same digest measure the same things with the same effort."""
+        rows = [
+            [point.key, point.probe, point.workload.workload.sha256 if point.workload else None, point.emit]
+            for point in (*self.points, *self.derived)
+        ]
+        effort = [self.effort.mode.value, self.effort.processes, self.effort.values, self.effort.budget_s]
+        return hashlib.sha256(json.dumps([rows, effort]).encode()).hexdigest()
+
+    def estimate_s(self) -> float:
+        """Seconds that it will take if every call is short, or the budget."""
+        if self.effort.budget_s is not None:
+            return self.effort.budget_s
+        open_points = [point for point in self.points if point.undefined is None]
+        return sum(self.effort.estimate_s(timed=point.kpi.estimand.timed) for point in open_points)
+
+
+def make_plan(
+    catalog: Catalog,
+    *,
+    layers: Sequence[str] = (),
+    kpis: Sequence[str] = (),
+    params: Mapping[str, Sequence[str]],
+    runtimes: Sequence[tuple[str, str]],
+    workloads: Sequence[LoadedWorkload] = (),
+    effort: Effort,
+) -> Plan:
+    """Select, multiply by runtimes and workloads, and add what derived rows need.
+
+    Raises:
+        kpis.registry.SelectionError: an unknown layer, KPI or parameter.
+    """
+    chosen = [kpi for kpi in select(catalog, layers=layers, kpis=kpis, params=params) if wired(kpi)]
+    wanted = {kpi.id for kpi in chosen}
+    needed = [catalog.get(name) for kpi in chosen for name in _inputs(kpi) if name not in wanted]
+    points: list[PlannedPoint] = []
+    derived: list[PlannedPoint] = []
+    for kpi in dict.fromkeys([kpi.id for kpi in (*chosen, *needed)]):
+        row = catalog.get(kpi)
+        into = derived if row.derived else points
+        for runtime in runtimes:
+            for planned in _points(row, params, runtime, workloads):
+                into.append(replace(planned, emit=row.id in wanted))
+    return Plan(tuple(points), tuple(derived), effort)
+
+
+def _inputs(kpi: Kpi) -> tuple[str, ...]:
+    return (*kpi.inputs, kpi.shares) if kpi.shares else kpi.inputs
+
+
+def _points(
+    kpi: Kpi, params: Mapping[str, Sequence[str]], runtime: tuple[str, str], given: Sequence[LoadedWorkload]
+) -> list[PlannedPoint]:
+    planned: list[PlannedPoint] = []
+    for workload, undefined in _workloads(kpi, given):
+        replayed = workload is not None and workload.workload.source == "replay"
+        values = {key: tuple(values) for key, values in kpi.params.items()}
+        if replayed:
+            values |= {key: (value,) for key, value in kpi.replay_params.items()}
+        kept = {
+            key: tuple(value for value in options if key not in params or value in params[key])
+            for key, options in values.items()
+        }
+        for point in product(*kept.values()):
+            at = dict(zip(kept, point, strict=True))
+            planned.append(PlannedPoint(kpi, at, runtime, workload, probe_reference(kpi), undefined))
+    return planned
+
+
+def _workloads(kpi: Kpi, given: Sequence[LoadedWorkload]) -> list[tuple[LoadedWorkload | None, Undefined | None]]:
+    """The workloads of a KPI: the user's of its kind, else the shipped one; never silently another kind."""
+    if kpi.takes is Takes.NONE:
+        return [(None, None)]
+    fitting: list[tuple[LoadedWorkload | None, Undefined | None]] = [
+        (workload, None) for workload in given if workload.workload.kind == kpi.takes.value
+    ]
+    if fitting:
+        return fitting
+    if given:
+        kinds = {Takes.CALLS: "a tool-call trace", Takes.SESSION: "a recorded session"}
+        sentence = f"{kpi.id} needs {kinds[kpi.takes]}, and no --workload FILE is one."
+        return [(None, Undefined(Reason.WORKLOAD_KIND, sentence))]
+    return [(shipped(kpi.takes.value) if kpi.default_workload else None, None)]

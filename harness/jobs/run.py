@@ -1,0 +1,192 @@
+"""The run: plan, measure, keep, read. Callable from Python; the command line adds words and an exit code.
+
+Nothing that was measured is lost: each worker's answer is in the journal before the next begins, an interruption
+writes the run file with ``complete`` false, and ``resume`` goes on from the journal.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from harness.jobs.asking import Asker, Launch
+from harness.jobs.assemble import readings_of, touched_files, workload_records
+from harness.jobs.measure_point import Late, Outcome, measure
+from harness.jobs.plan import Plan, PlannedPoint
+from harness.jobs.samples import save_samples
+from harness.measure import machine
+from harness.measure.launch import launch
+from harness.project import Project
+from harness.record.journal import Journal
+from harness.record.lock import RunLock
+from harness.record.run import Machine, Run, Selection, SourceTree
+from harness.record.source import tree_state
+from harness.record.store import StoreError, new_id, runs_dir, save
+from kpis.registry import Catalog
+
+__all__ = ["Finished", "Interrupted", "run"]
+
+
+class Interrupted(BaseException):
+    """A signal asked to stop; ``number`` is the signal's. Not an Exception, so that no broad handler swallows it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@dataclass(slots=True)
+class Finished:
+    """A run and where it lies. ``path`` is None where it could not be stored; ``trouble`` says why."""
+
+    run: Run
+    path: Path | None = None
+    trouble: str | None = None
+    stopped_by: int | None = None
+
+
+def run(
+    project: Project,
+    catalog: Catalog,
+    plan: Plan,
+    *,
+    selection: Selection,
+    argv: Sequence[str],
+    resume: bool = False,
+    on_step: Callable[[PlannedPoint, float], None] = lambda _point, _done: None,
+    launch: Launch = launch,
+) -> Finished:
+    """Measure ``plan``; the run is stored under ``.harness/runs`` of the project.
+
+    ``on_step`` hears which point is worked on and what share of the plan is done. An :class:`Interrupted` (or
+    KeyboardInterrupt) raised in this thread ends the run: what was measured is stored, ``stopped_by`` names the signal.
+
+    Raises:
+        Busy: another run is measuring in this project.
+        StoreError: the project's folder cannot be written; raised before anything is measured.
+    """
+    with RunLock(project.root), tempfile.TemporaryDirectory(prefix="loopladder-") as scratch:
+        journal = _journal(project, plan, argv, resume)
+        with journal:
+            before = machine.noise()
+            asker = Asker(
+                project=project,
+                journal=journal,
+                scratch=Path(scratch),
+                workloads=_spread_out(plan, Path(scratch)),
+                deadline=None if plan.effort.budget_s is None else time.monotonic() + plan.effort.budget_s,
+                launch=launch,
+                known={entry["asked"]: entry["answer"] for entry in journal.entries() if "asked" in entry},
+            )
+            outcomes: dict[str, Outcome] = {}
+            finished_by: int | None = None
+            trouble: str | None = None
+            try:
+                _measure_all(plan, catalog, asker, outcomes, on_step)
+            except Interrupted as signal:
+                finished_by = signal.number
+            except KeyboardInterrupt:
+                finished_by = 2
+            except StoreError as error:
+                trouble = str(error)
+            complete = finished_by is None and trouble is None
+            commit, dirty = tree_state(project.root)
+            fingerprint = machine.fingerprint()
+            measured = Run(
+                id=journal.header["id"],
+                created=journal.header["created"],
+                argv=list(argv),
+                complete=complete,
+                mode=plan.effort.mode,
+                selection=selection,
+                machine=Machine(slug=machine.slug(fingerprint), fingerprint=fingerprint),
+                environment=machine.environment(),
+                noise={"before": before, "after": machine.noise()},
+                source=SourceTree(commit=commit, dirty=dirty, touched=touched_files(project, outcomes.values())),
+                workloads=workload_records(plan),
+                readings=readings_of(plan, outcomes, catalog, interrupted=not complete),
+            )
+            finished = Finished(measured, trouble=trouble, stopped_by=finished_by)
+            _store(project, plan, outcomes, finished, journal)
+        return finished
+
+
+def _journal(project: Project, plan: Plan, argv: Sequence[str], resume: bool) -> Journal:
+    if resume:
+        found = Journal.resumable(project.root, plan.sha256)
+        if found is not None:
+            return found
+        raise StoreError(
+            "There is no interrupted run of this selection to resume. Run it without --resume: python -m harness run"
+        )
+    now = datetime.now(UTC)
+    created = now.isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Journal.create(
+        project.root, {"id": new_id(now), "plan": plan.sha256, "created": created, "argv": list(argv)}
+    )
+
+
+def _spread_out(plan: Plan, scratch: Path) -> dict[str, str]:
+    """Write each workload once, decoded, where the workers can read it."""
+    files: dict[str, str] = {}
+    for point in plan.points:
+        if point.workload is None or point.workload.workload.name in files:
+            continue
+        load = point.workload.workload
+        file = scratch / f"workload-{len(files)}.json"
+        document = {"name": load.name, "kind": load.kind, "sha256": load.sha256, "source": load.source}
+        file.write_text(json.dumps({**document, "data": load.data}), encoding="utf-8")
+        files[load.name] = str(file)
+    return files
+
+
+def _measure_all(
+    plan: Plan,
+    catalog: Catalog,
+    asker: Asker,
+    outcomes: dict[str, Outcome],
+    on_step: Callable[[PlannedPoint, float], None],
+) -> None:
+    """Point by point; under a budget three processes a point first, then one more each in turn while time lasts."""
+    steps = {}
+    for point in plan.points:
+        frozen_sync = catalog.seams[point.kpi.seam].frozen_sync
+        steps[point.key] = measure(point, plan.effort, asker.ask(point, plan.effort, frozen_sync=frozen_sync))
+    first = plan.effort.processes if plan.effort.budget_s is None else 3
+    try:
+        for done, point in enumerate(plan.points):
+            on_step(point, done / len(plan.points))
+            for outcome in steps[point.key]:
+                outcomes[point.key] = outcome
+                if len(outcome.processes) >= first:
+                    break
+        turn = list(plan.points) if plan.effort.budget_s is not None else []
+        while turn:
+            still = []
+            for point in turn:
+                on_step(point, 1.0)
+                outcome = next(steps[point.key], None)
+                if outcome is not None:
+                    still.append(point)
+            turn = still
+    except Late:
+        return
+
+
+def _store(project: Project, plan: Plan, outcomes: Mapping[str, Outcome], finished: Finished, journal: Journal) -> None:
+    """Samples first, the run file last, then the journal goes: whatever fails, one of them has it all."""
+    try:
+        folder = runs_dir(project.root) / f"{finished.run.id}.samples"
+        for point in plan.points:
+            if point.key in outcomes:
+                save_samples(folder, point, outcomes[point.key])
+        finished.path = save(project.root, finished.run)
+        if finished.run.complete:
+            journal.finish()
+    except (StoreError, OSError) as error:
+        finished.trouble = finished.trouble or str(error)

@@ -1,0 +1,68 @@
+"""The raw samples of a run, beside the run file: ordinary pyperf JSON, and the stamped calls that it cannot hold.
+
+One file a point, written whole: ``<id>.samples/<kpi>,<param>=<value>@<runtime>@<workload>.json`` is what
+``python -m pyperf stats`` reads; ``….calls.json`` is the histogram of single calls.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+from harness.jobs.measure_point import Outcome
+from harness.jobs.plan import PlannedPoint
+from harness.record.store import write_atomic
+
+__all__ = ["file_stem", "save_samples"]
+
+
+def file_stem(point: PlannedPoint) -> str:
+    """A file name for the point: readable, and safe whatever a parameter holds."""
+    parts = [point.kpi.id, *(f"{key}={value}" for key, value in point.params.items())]
+    name = f"{','.join(parts)}@{point.runtime[0]}@{point.workload.workload.name if point.workload else '-'}"
+    return re.sub(r"[^A-Za-z0-9._,=@-]", "_", name)[:180]
+
+
+def save_samples(folder: Path, point: PlannedPoint, outcome: Outcome) -> None:
+    """Write what the processes of ``point`` measured.
+
+    Raises:
+        StoreError: a file cannot be written.
+    """
+    if not outcome.processes:
+        return
+    # Here, because pyperf takes as long to import as a small run takes to plan.
+    import pyperf
+
+    runs = []
+    for process in outcome.processes:
+        raw = process["pyperf"]
+        metadata = {**raw["metadata"], "name": point.kpi.id, "unit": "second"}
+        warmups = [(loops, value) for loops, value in raw["warmups"]]
+        runs.append(pyperf.Run(raw["values"], warmups=warmups, metadata=metadata, collect_metadata=False))
+    suite = pyperf.BenchmarkSuite([pyperf.Benchmark(runs)])
+    folder.mkdir(parents=True, exist_ok=True)
+    target = folder / f"{file_stem(point)}.json"
+    # pyperf writes its own format, and not atomically: it gets a name of its own, and the bytes are then moved.
+    scratch = target.with_suffix(".part")
+    try:
+        suite.dump(str(scratch), replace=True)
+        write_atomic(target, scratch.read_bytes())
+    finally:
+        scratch.unlink(missing_ok=True)
+    calls: Counter[int] = Counter()
+    for process in outcome.processes:
+        calls.update({int(edge): n for edge, n in process.get("calls", {}).items()})
+    if calls:
+        document = {
+            "schema": "harness.calls/1",
+            "kpi": point.kpi.id,
+            "params": point.params,
+            "unit": "ns",
+            "n": calls.total(),
+            "buckets": [[edge, calls[edge]] for edge in sorted(calls)],
+        }
+        blob = json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n"
+        write_atomic(folder / f"{file_stem(point)}.calls.json", blob.encode())

@@ -1,0 +1,142 @@
+"""One value of a slice: set up outside the clock, run, check that the work was done.
+
+Sync and async slices alike; the coroutines of one worker all run on one event loop, so that what a runtime keeps on
+its loop (connections, tasks) lives from one value to the next. Part of the worker: standard library only.
+"""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, NamedTuple
+
+from harness.measure.clock import CallSlice, Slice, repeat, stamp
+
+__all__ = ["CallRound", "Loop", "Value", "empty_call_ns", "time_batch", "time_calls"]
+
+
+class Value(NamedTuple):
+    """What one batch took: wall and CPU time of the whole batch in ns."""
+
+    wall_ns: int
+    cpu_ns: int
+    loops: int
+
+
+class CallRound(NamedTuple):
+    """What a round of single calls took: each call's wall time in ns, and the CPU time of the round."""
+
+    stamps_ns: list[int]
+    cpu_ns: int
+
+
+class Loop:
+    """The one event loop of a worker, made on first use: importing asyncio costs more than most slices."""
+
+    def __init__(self) -> None:
+        self._runner: Any = None
+
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
+        """Run ``coroutine`` to its end on the worker's loop."""
+        if self._runner is None:
+            import asyncio
+
+            self._runner = asyncio.Runner()
+        return self._runner.run(coroutine)
+
+    def settle(self, value: Any) -> Any:
+        """``value``, awaited if it is awaitable."""
+        if inspect.isawaitable(value):
+            return self.run(_await(value))
+        return value
+
+    def close(self) -> None:
+        """Cancel what still runs and close the loop, if there is one."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
+
+
+async def _await(value: Awaitable[Any]) -> Any:
+    return await value
+
+
+def time_batch(measured: Slice, loops: int, loop: Loop) -> Value:
+    """Time one batch of ``loops`` calls and check its result after the clock.
+
+    Raises:
+        WorkNotDoneError: from the slice's ``check``. Whatever else the probe raises passes through.
+    """
+    batch = measured.batch(loops)
+    if inspect.iscoroutinefunction(batch):
+
+        async def timed() -> tuple[int, int, object]:
+            cpu_began = time.process_time_ns()
+            began = time.perf_counter_ns()
+            result = await batch()
+            ended = time.perf_counter_ns()
+            return ended - began, time.process_time_ns() - cpu_began, result
+
+        wall, cpu, result = loop.run(timed())
+    else:
+        cpu_began = time.process_time_ns()
+        began = time.perf_counter_ns()
+        result = batch()
+        ended = time.perf_counter_ns()
+        wall, cpu = ended - began, time.process_time_ns() - cpu_began
+    measured.check(result)
+    return Value(wall, cpu, loops)
+
+
+def time_calls(measured: CallSlice, n: int, loop: Loop) -> CallRound:
+    """Stamp ``n`` single calls; check the last result after the clock."""
+    stamps: list[int] = []
+    calls = list(measured.calls(n))
+    if len(calls) != n:
+        raise ValueError(f"the slice yielded {len(calls)} calls where {n} were asked for")
+    if calls and inspect.iscoroutinefunction(calls[0]):
+        cpu_began = time.process_time_ns()
+        result = loop.run(_stamp_async(calls, stamps))
+    else:
+        cpu_began = time.process_time_ns()
+        result = stamp(iter(calls), stamps)
+    cpu = time.process_time_ns() - cpu_began
+    measured.check(result)
+    return CallRound(stamps, cpu)
+
+
+async def _stamp_async(calls: list[Callable[[], Any]], into: list[int]) -> object:
+    clock = time.perf_counter_ns
+    result = None
+    for call in calls:
+        began = clock()
+        result = await call()
+        into.append(clock() - began)
+    return result
+
+
+def _nothing() -> None:
+    """The empty call that the harness's own loop is measured with."""
+
+
+async def _nothing_async() -> None:
+    """The empty coroutine, likewise."""
+
+
+def empty_call_ns(loop: Loop, *, asynchronous: bool, calls: int = 5_000) -> float:
+    """What the harness itself costs a call, in ns: an empty call through :func:`harness.measure.clock.repeat`.
+
+    The least of five batches, so that interference cannot make a real slice look like an empty one.
+    """
+    best = float("inf")
+    for _ in range(5):
+        batch = repeat(_nothing_async if asynchronous else _nothing, calls)
+        if asynchronous:
+            began = time.perf_counter_ns()
+            loop.run(batch())  # type: ignore[arg-type]
+        else:
+            began = time.perf_counter_ns()
+            batch()
+        best = min(best, (time.perf_counter_ns() - began) / calls)
+    return best

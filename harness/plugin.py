@@ -1,0 +1,90 @@
+"""The one name that authors of probes import: ``from harness import probe``.
+
+``probe`` turns a function into a probe class. The function takes the parameters of the point by name (as strings),
+and ``runtime`` or ``workload`` if it wants them; it does its set-up and returns a zero-argument callable, a coroutine
+function, or a ``Tally``. It may itself be a coroutine function. Imported by workers: standard library and the clock.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from itertools import repeat as repeat_item
+from typing import Any, ClassVar, overload
+
+from harness.measure.clock import Engine, Tally, Undefined, Workload, WorkNotDoneError, repeat
+
+__all__ = ["Called", "Tally", "Undefined", "WorkNotDoneError", "probe"]
+
+Check = Callable[[Any], object]
+
+
+class Called:
+    """A slice made of one callable: in batches, and call by call."""
+
+    def __init__(self, call: Callable[[], object], engine: Engine, check: Check | None) -> None:
+        self.engine = engine
+        self._call = call
+        self._check = check
+
+    def batch(self, loops: int) -> Callable[[], object]:
+        """``loops`` calls in one go."""
+        return repeat(self._call, loops)
+
+    def calls(self, n: int) -> Iterator[Callable[[], object]]:
+        """The callable, ``n`` times."""
+        return repeat_item(self._call, n)
+
+    def check(self, result: object) -> None:
+        """Ask the author's check; False means that the work was not done."""
+        if self._check is not None and self._check(result) is False:
+            raise WorkNotDoneError(f"the check refused the result {result!r:.200}")
+
+
+@overload
+def probe(function: Callable[..., Any], /) -> type: ...
+@overload
+def probe(*, engine: Engine = "none", check: Check | None = None) -> Callable[[Callable[..., Any]], type]: ...
+def probe(
+    function: Callable[..., Any] | None = None, /, *, engine: Engine = "none", check: Check | None = None
+) -> type | Callable[[Callable[..., Any]], type]:
+    """Build a probe class from a function, bare or with ``engine`` and ``check``.
+
+    ``engine`` says how the engine was cut out (a frozen-sync seam refuses ``none``); ``check`` gets each result
+    after the clock and returns False, or raises, where the expected work was not done.
+    """
+    if function is None:
+        return lambda found: _build(found, engine, check)
+    return _build(function, engine, check)
+
+
+def _build(function: Callable[..., Any], engine: Engine, check: Check | None) -> type:
+    names = inspect.signature(function).parameters
+
+    def given(runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> dict[str, Any]:
+        offered = {**params, "runtime": runtime, "workload": workload}
+        takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values())
+        return offered if takes_all else {name: value for name, value in offered.items() if name in names}
+
+    def as_slice(made: Any) -> Any:
+        if callable(made) and not hasattr(made, "batch") and not hasattr(made, "calls"):
+            return Called(made, engine, check)
+        return made
+
+    class FunctionProbe:
+        """What ``probe`` made of a function."""
+
+        kpis: ClassVar[frozenset[str]] = frozenset()
+
+        def open(self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> Any:  # noqa: ARG002
+            """Call the function with what it asks for."""
+            made = function(**given(runtime, workload, params))
+            return _settled(made) if inspect.isawaitable(made) else as_slice(made)
+
+    async def _settled(made: Any) -> Any:
+        return as_slice(await made)
+
+    FunctionProbe.__name__ = FunctionProbe.__qualname__ = function.__name__
+    FunctionProbe.__doc__ = function.__doc__
+    FunctionProbe.__module__ = function.__module__
+    return FunctionProbe

@@ -1,0 +1,121 @@
+"""The user's project: its root, and what ``[tool.harness]`` in its pyproject.toml says.
+
+Reads configuration and the metadata of installed plug-ins; imports no code of the project.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from harness.record.store import find_root
+
+__all__ = ["REFERENCE", "Project", "ProjectError", "load_project", "plugin_kpi_files", "runtime_reference"]
+
+REFERENCE = "seams.runtimes.reference:make"
+_KEYS = {"kpis": list, "runtime": str, "under_test": list, "build": str}
+
+
+class ProjectError(Exception):
+    """The project's configuration cannot be used; one sentence that ends with the next command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Where the project is and what it says of itself. Paths are absolute."""
+
+    root: Path
+    kpi_files: tuple[Path, ...] = ()
+    runtime: str | None = None
+    under_test: tuple[str, ...] = ()
+    build: str | None = None
+
+    @property
+    def path(self) -> list[str]:
+        """The folders that come first on a worker's path: the root, and its src/ where there is one."""
+        source = self.root / "src"
+        return [str(source), str(self.root)] if source.is_dir() else [str(self.root)]
+
+
+def load_project(start: Path) -> Project:
+    """The project around ``start``: nearest ``[tool.harness]``, else the git root, else ``start`` itself.
+
+    Raises:
+        ProjectError: pyproject.toml is not TOML, or its table has an unknown key or a value of the wrong kind.
+    """
+    root = find_root(start)
+    file = root / "pyproject.toml"
+    if not file.is_file():
+        return Project(root)
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("harness", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ProjectError(f"{file.name} cannot be read as TOML: {error}. Mend it, then run again.") from error
+    _require_known(table, file)
+    files: list[Path] = []
+    for pattern in table.get("kpis", []):
+        found = sorted(root.glob(pattern)) if not Path(pattern).is_absolute() else []
+        inside = [path for path in found if path.is_file() and path.resolve().is_relative_to(root.resolve())]
+        if not inside:
+            raise ProjectError(
+                f"{file.name}: kpis = [{pattern!r}] names no file inside the project. "
+                "Mend the pattern in [tool.harness], then run: python -m harness list"
+            )
+        files += inside
+    return Project(
+        root=root,
+        kpi_files=tuple(dict.fromkeys(files)),
+        runtime=table.get("runtime"),
+        under_test=tuple(table.get("under_test", ())),
+        build=table.get("build"),
+    )
+
+
+def _require_known(table: Any, file: Path) -> None:
+    if not isinstance(table, dict):
+        raise ProjectError(f"{file.name}: [tool.harness] must be a table.")
+    for key, value in table.items():
+        if key not in _KEYS:
+            near = get_close_matches(key, _KEYS, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else f"; known keys are {', '.join(_KEYS)}."
+            raise ProjectError(f"{file.name}: [tool.harness] has the unknown key {key!r}{hint}")
+        wrong_items = isinstance(value, list) and not all(isinstance(item, str) for item in value)
+        if not isinstance(value, _KEYS[key]) or wrong_items:
+            wanted = "a list of strings" if _KEYS[key] is list else "a string"
+            raise ProjectError(f"{file.name}: [tool.harness] {key} must be {wanted}.")
+
+
+def runtime_reference(name: str) -> tuple[str, str]:
+    """(name to show, ``module:factory``) of a runtime: ``reference``, an installed plug-in's name, or a reference.
+
+    Raises:
+        ProjectError: it is none of these.
+    """
+    if name == "reference":
+        return name, REFERENCE
+    if ":" in name and all(part.isidentifier() for part in name.replace(":", ".").split(".")):
+        return name, name
+    installed = {point.name: point.value for point in metadata.entry_points(group="harness.runtimes")}
+    if name in installed:
+        return name, installed[name]
+    near = get_close_matches(name, ["reference", *installed], 1)
+    hint = f"did you mean {near[0]}?" if near else "give it as package.module:factory."
+    raise ProjectError(f"There is no runtime {name!r}; {hint}")
+
+
+def plugin_kpi_files() -> list[Path]:
+    """The KPI files of installed packages: an entry point of group ``harness.kpis`` names a package with TOML files.
+
+    No code of the package is imported: the files are found through the installer's own list.
+    """
+    files: list[Path] = []
+    for point in metadata.entry_points(group="harness.kpis"):
+        folder = point.value.replace(".", "/") + "/"
+        listed = point.dist.files if point.dist is not None else None
+        tables = [item for item in listed or () if str(item).startswith(folder) and item.suffix == ".toml"]
+        files += [Path(str(item.locate())) for item in tables]
+    return sorted(files)

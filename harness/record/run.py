@@ -1,0 +1,232 @@
+"""The run file ``harness.run/1``: everything that one run measured, as bytes that never depend on who writes them.
+
+The same run gives the same bytes: keys are sorted, every key is present (null where it does not apply), and no NaN or
+infinity can be written or read. This module refuses to open a file, to read a clock and to judge; a folder is the
+business of :mod:`harness.record.store`.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
+from typing import Any
+
+from kpis.terms.reading import Distribution, Reading
+
+__all__ = [
+    "SCHEMA",
+    "Machine",
+    "Mode",
+    "Run",
+    "RunFileError",
+    "Selection",
+    "SourceTree",
+    "WorkloadRecord",
+    "decode",
+    "encode",
+    "schema",
+]
+
+SCHEMA = "harness.run/1"
+_AGAIN = "make a new one with `python -m harness run --all --json FILE`."
+
+
+class RunFileError(ValueError):
+    """A run that cannot be written, or bytes that are not a run file; one sentence with the file and the JSON path."""
+
+
+class Mode(Enum):
+    """How long the run was told to take."""
+
+    QUICK = "quick"
+    DEFAULT = "default"
+    FULL = "full"
+    BUDGET = "budget"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """What was asked for, so that a later reader knows whether a missing KPI was left out or lost.
+
+    ``params`` maps a parameter to the values that ``--param`` kept; empty means all of them.
+    """
+
+    all: bool
+    layers: list[str]
+    kpis: list[str]
+    params: dict[str, list[str]]
+    runtimes: list[str]
+    workloads: list[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """Where it ran: the folder name of its baselines, and the facts behind it. No host name, no path."""
+
+    slug: str
+    fingerprint: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceTree:
+    """Which code was under test: its commit (None outside git) and the digest of every file that a slice touched."""
+
+    commit: str | None
+    dirty: bool | None
+    touched: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkloadRecord:
+    """One named input: ``sha256`` of its bytes, ``hash`` of the trace it decodes to, ``source`` synthetic or replay.
+
+    ``facts`` are counts about it (calls, turns, tools), never its text.
+    """
+
+    sha256: str
+    kind: str
+    source: str
+    hash: str | None
+    facts: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run of the harness. ``created`` is UTC, ISO 8601 with ``Z``; ``complete`` is False after an interruption."""
+
+    schema: str = SCHEMA
+    id: str
+    created: str
+    argv: list[str]
+    complete: bool
+    mode: Mode
+    selection: Selection
+    machine: Machine
+    environment: dict[str, Any]
+    noise: dict[str, Any]
+    source: SourceTree
+    workloads: dict[str, WorkloadRecord]
+    readings: list[Reading]
+
+
+# Typed as float: an int among them would be read back as a float, and the second writing would differ from the first.
+_FLOATS = ("median", "cpu_median", "overhead_share")
+# Counts may be int or float, but a truth value is stored as 1 or 0.
+_NUMBERS = ("value", "numerator", "denominator", "excluded")
+
+
+def _members(value: Any) -> dict[str, Any]:
+    members = {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, Reading):
+        for name in _NUMBERS:
+            if isinstance(members[name], bool):
+                members[name] = int(members[name])
+        if value.knobs is not None:
+            members["knobs"] = {key: float(knob) for key, knob in value.knobs.items()}
+    elif isinstance(value, Distribution):
+        for name in _FLOATS:
+            if members[name] is not None:
+                members[name] = float(members[name])
+        if value.ci95 is not None:
+            members["ci95"] = [float(bound) for bound in value.ci95]
+    return members
+
+
+def _fits(value: Any) -> bool:
+    # Most readers of JSON hold 64 bits, and a float that is as good as infinite helps nobody.
+    return not isinstance(value, int) or -(2**63) <= value < 2**64
+
+
+def _text(value: str) -> str:
+    # A file name that is not UTF-8 reaches us with lone surrogates, which no JSON reader accepts.
+    return value.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _plain(value: Any, path: str) -> Any:
+    if value is None or isinstance(value, bool | int):
+        if not _fits(value):
+            raise RunFileError(f"The run cannot be written: {path} does not fit into 64 bits.")
+        return value
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise RunFileError(f"The run cannot be written: {path} is {value!r}, which is not a finite number.")
+        return value
+    if isinstance(value, Enum):
+        return value.value
+    if is_dataclass(value):
+        return {name: _plain(member, f"{path}.{name}") for name, member in _members(value).items()}
+    if isinstance(value, dict):
+        for key in value:
+            if not isinstance(key, str):
+                raise RunFileError(f"The run cannot be written: {path} has the key {key!r}, which is not text.")
+        return {_text(key): _plain(member, f"{path}.{key}") for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(member, f"{path}[{index}]") for index, member in enumerate(value)]
+    raise RunFileError(f"The run cannot be written: {path} holds a {type(value).__name__}, which is not plain data.")
+
+
+def encode(run: Run) -> bytes:
+    """The bytes of ``run``: UTF-8 JSON, keys sorted, indented by one space, ending in a newline.
+
+    Raises:
+        RunFileError: a number is not finite, or a value is not plain data; the sentence names its JSON path.
+    """
+    text = json.dumps(_plain(run, "$"), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    return (text + "\n").encode("utf-8")
+
+
+def _sentence(name: str, error: Exception) -> RunFileError:
+    if isinstance(error, RecursionError):
+        return RunFileError(f"{name} is not a run file: at $ it is nested too deeply; {_AGAIN}")
+    message, _, where = str(error).rpartition(" - at `")
+    path = where.rstrip("`") if message else "$"
+    what = (message or str(error)).rstrip(".")
+    return RunFileError(f"{name} is not a run file: at {path}: {what}; {_AGAIN}")
+
+
+def decode(blob: bytes, name: str) -> Run:
+    """Read a run file strictly: no text for a number, no number for a text, no NaN, no infinity.
+
+    ``name`` is how errors call the file. Keys that this version does not know are passed over, so that a later
+    addition within the version stays readable.
+
+    Raises:
+        RunFileError: one sentence that names the file and the JSON path, or the version that was found.
+    """
+    import msgspec  # here, so that `list` and `explain` do not pay for it
+
+    try:
+        head: Any = msgspec.json.decode(blob)
+        found = head.get("schema") if isinstance(head, dict) else None
+        if found != SCHEMA:
+            if isinstance(found, str) and found.startswith("harness.run/"):
+                raise RunFileError(
+                    f"{name} is of {found[:40]} and this version reads {SCHEMA}; "
+                    "upgrade with `python -m pip install --upgrade loopladder`."
+                )
+            raise RunFileError(f"{name} is not a run file: $.schema is {str(found)[:40]!r}, not {SCHEMA!r}; {_AGAIN}")
+        run = msgspec.json.decode(blob, type=Run)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise _sentence(name, error) from None
+    for index, reading in enumerate(run.readings):
+        for key in _NUMBERS:
+            if not _fits(getattr(reading, key)):
+                where = f"$.readings[{index}].{key}"
+                raise RunFileError(f"{name} is not a run file: at {where}: it does not fit into 64 bits; {_AGAIN}")
+    return run
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a run file as we write it: every key of ours is required, null where it does not apply."""
+    import msgspec  # as above
+
+    document = msgspec.json.schema(Run)
+    for definition in document["$defs"].values():
+        if "properties" in definition:
+            definition["required"] = sorted(definition["properties"])
+    document["$defs"]["Run"]["properties"]["schema"] = {"const": SCHEMA}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": SCHEMA, **document}

@@ -1,0 +1,223 @@
+"""The registry: every KPI and seam by name, and the selection of some of them.
+
+The built-in catalog is read with ``tomllib`` into the plain dataclasses of ``kpis.terms``, because ``list`` and
+``explain`` must answer at once; users' files are validated by ``kpis.schema``, which is imported only when there is
+one. Nothing is registered by import: the probe of a KPI follows from its seam by rule. This module runs no probe,
+derives no status, and does not know where ``harness`` lies.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from kpis.errors import CatalogError, SelectionError, did_you_mean
+from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
+from kpis.terms.quantity import Unit
+
+__all__ = [
+    "Catalog",
+    "CatalogError",
+    "SelectionError",
+    "extend",
+    "load",
+    "probe_reference",
+    "select",
+]
+
+CATALOG = Path(__file__).parent / "catalog"
+"""The folder of the built-in rows: one file a layer."""
+
+Params = Mapping[str, str | Sequence[str]]
+"""What a selection narrows: a key to one value or to several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """KPIs in the order of the ladder, and the seams that they attach to.
+
+    Raises:
+        CatalogError: two KPIs claim one name.
+    """
+
+    kpis: tuple[Kpi, ...]
+    seams: dict[str, Seam]
+    _names: dict[str, Kpi] = field(init=False, repr=False, compare=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for kpi in self.kpis:
+            for name in _names_of(kpi):
+                other = self._names.setdefault(name, kpi)
+                if other is not kpi:
+                    raise CatalogError(
+                        [
+                            f"{kpi.origin}: the name {name} of KPI {kpi.id} is taken by {other.id} of {other.origin}; "
+                            f"see `python -m harness explain {other.id}`."
+                        ]
+                    )
+
+    def get(self, name: str) -> Kpi:
+        """The KPI with this id, alias or symbol.
+
+        Raises:
+            SelectionError: there is none; the sentence names the closest one.
+        """
+        found = self._names.get(name)
+        if found is None:
+            raise SelectionError(
+                f"There is no KPI named {name}{did_you_mean(name, self._names)}; `python -m harness list` shows all."
+            )
+        return found
+
+    def seam(self, kpi: Kpi) -> Seam:
+        """The seam that ``kpi`` attaches to."""
+        return self.seams[kpi.seam]
+
+    def __iter__(self) -> Iterator[Kpi]:
+        return iter(self.kpis)
+
+    def __len__(self) -> int:
+        return len(self.kpis)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+
+def _names_of(kpi: Kpi) -> Iterator[str]:
+    yield kpi.id
+    yield from kpi.aliases
+    if kpi.symbol:
+        yield kpi.symbol
+
+
+def _row(kpi_id: str, layer: Layer, row: dict[str, Any]) -> Kpi:
+    params = {key: tuple(values) for key, values in row.pop("params", {}).items()}
+    gate_point = row.pop("gate_point", None) or {key: values[0] for key, values in params.items()}
+    return Kpi(
+        id=kpi_id,
+        layer=layer,
+        unit=Unit(row.pop("unit")),
+        direction=Direction(row.pop("direction")),
+        estimand=Estimand(row.pop("estimand")),
+        gate=Gate(row.pop("gate")),
+        target_status=Status(row.pop("target_status")),
+        params=params,
+        gate_point=gate_point,
+        takes=Takes(row.pop("takes", "none")),
+        inputs=tuple(row.pop("inputs", ())),
+        reasons=tuple(row.pop("reasons", ())),
+        aliases=tuple(row.pop("aliases", ())),
+        **row,  # the rest are plain strings, numbers and tables; an unknown key is a TypeError that a test would see
+    )
+
+
+@cache
+def load() -> Catalog:
+    """The built-in catalog. It is read once a process; it takes a few milliseconds."""
+    kpis: list[Kpi] = []
+    seams: dict[str, Seam] = {}
+    for layer in Layer:
+        tables = tomllib.loads((CATALOG / f"{layer.value}.toml").read_text(encoding="utf-8"))
+        for name, table in tables.get("seam", {}).items():
+            seams[name] = Seam(name, **table)
+        for kpi_id, row in tables["kpi"].items():
+            kpis.append(_row(kpi_id, layer, row))
+    return Catalog(tuple(kpis), seams)
+
+
+def extend(catalog: Catalog, path: str | Path, text: str | bytes) -> Catalog:
+    """``catalog`` with the rows of a user's TOML file; ``path`` only names the file in messages.
+
+    The rows come after the built-in ones of their layer.
+
+    Raises:
+        CatalogError: the file cannot be used; one sentence a fault.
+    """
+    from kpis.schema import read_rows  # pydantic takes longer to import than `list` may take
+
+    rows, seams = read_rows(str(path), text, catalog.seams, _taken(catalog))
+    kpis = (*catalog.kpis, *rows)
+    by_layer = [tuple(kpi for kpi in kpis if kpi.layer is layer) for layer in Layer]
+    return Catalog(tuple(chain.from_iterable(by_layer)), {**catalog.seams, **seams})
+
+
+def _taken(catalog: Catalog) -> dict[str, str]:
+    return {name: kpi.origin for kpi in catalog.kpis for name in _names_of(kpi)}
+
+
+def select(
+    catalog: Catalog, layers: Iterable[str] = (), kpis: Iterable[str] = (), params: Params | None = None
+) -> list[Kpi]:
+    """The KPIs of ``layers`` and ``kpis`` (all of them where neither is given), in the catalog's order.
+
+    ``params`` narrows: a KPI that has the key keeps the values named and drops out where it has none of them; a KPI
+    without the key stays as it is. The gate point is left alone, so that a narrowed run never gates elsewhere.
+
+    Raises:
+        SelectionError: an unknown layer, KPI or parameter, or a value that no selected KPI has.
+    """
+    wanted_layers = {_layer(name) for name in layers}
+    wanted = {catalog.get(name).id for name in kpis}
+    everything = not wanted_layers and not wanted
+    chosen = [kpi for kpi in catalog if everything or kpi.layer in wanted_layers or kpi.id in wanted]
+    for key, given in (params or {}).items():
+        values = (given,) if isinstance(given, str) else tuple(given)
+        chosen = _narrowed(chosen, key, values)
+    return chosen
+
+
+def _layer(name: str) -> Layer:
+    try:
+        return Layer(name)
+    except ValueError:
+        known = [layer.value for layer in Layer]
+        raise SelectionError(
+            f"There is no layer named {name}{did_you_mean(name, known)}; the layers are {', '.join(known)}: "
+            "try `python -m harness list`."
+        ) from None
+
+
+def _allowed(kpi: Kpi, key: str) -> tuple[str, ...]:
+    """The values of ``key``; ``replay_params`` adds what the key reads when a recorded session is given."""
+    extra = kpi.replay_params.get(key)
+    return kpi.params[key] if extra is None else (*kpi.params[key], extra)
+
+
+def _narrowed(chosen: list[Kpi], key: str, values: tuple[str, ...]) -> list[Kpi]:
+    having = [kpi for kpi in chosen if key in kpi.params]
+    if not having:
+        known = dict.fromkeys(name for kpi in chosen for name in kpi.params)
+        hint = f"the parameters are {', '.join(known)}" if known else "what is selected has no parameters"
+        raise SelectionError(
+            f"No selected KPI has a parameter named {key}{did_you_mean(key, known)}; {hint}: "
+            f"try `python -m harness explain {chosen[0].id if chosen else 'KPI'}`."
+        )
+    known_values = dict.fromkeys(value for kpi in having for value in _allowed(kpi, key))
+    for value in values:
+        if value not in known_values:
+            raise SelectionError(
+                f"The parameter {key} has no value {value}{did_you_mean(value, known_values)}; it takes "
+                f"{', '.join(known_values)}: try `python -m harness explain {having[0].id}`."
+            )
+    narrowed: list[Kpi] = []
+    for kpi in chosen:
+        if key not in kpi.params:
+            narrowed.append(kpi)
+            continue
+        kept = tuple(value for value in _allowed(kpi, key) if value in values)
+        if kept:
+            narrowed.append(replace(kpi, params={**kpi.params, key: kept}))
+    return narrowed
+
+
+def probe_reference(kpi: Kpi) -> str:
+    """Where the probe of ``kpi`` is, as ``module:Class``: named by a user's row, else by rule from the seam."""
+    if kpi.probe is not None:
+        return kpi.probe
+    floor, _, room = kpi.seam.partition("/")
+    return f"harness.probes.{floor}.{room}:Probe"

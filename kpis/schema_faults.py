@@ -1,0 +1,126 @@
+"""A fault in a KPI file as one sentence: file, line, table, key, and what would be right.
+
+The line is found by looking for the table's header and the key below it, since the TOML reader keeps no positions. It
+is left out where it cannot be found (dotted keys, inline tables over several lines); it is never guessed.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kpis.errors import did_you_mean
+
+__all__ = ["line_of", "sentence", "toml_sentence"]
+
+_NEXT = "`python -m harness schema kpi` shows every key."
+_HEADER = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
+_TWICE = re.compile(r"Cannot (?:declare \(?'?(?P<table>.*?)'?\)? twice|overwrite a value)")
+
+
+def _parts(header: str) -> tuple[str, ...]:
+    """``seam."turn/view"`` as ``("seam", "turn/view")``."""
+    try:
+        tables = tomllib.loads(f"[{header}]")
+    except tomllib.TOMLDecodeError:
+        return ()
+    parts: list[str] = []
+    while tables:
+        (name, tables), *_ = tables.items()
+        parts.append(name)
+    return tuple(parts)
+
+
+def line_of(text: str, table: Sequence[str], key: str | None = None) -> int | None:
+    """The line, from 1, of ``[table]`` or of ``key`` in it; None where neither is found."""
+    inside = False
+    found: int | None = None
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = _HEADER.match(line)
+        if header:
+            parts = _parts(header[1])
+            inside = parts == tuple(table)
+            if inside:
+                found = number
+            if key is not None and parts == (*table, key):
+                return number
+        elif inside and key is not None and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[.=]""", line):
+            return number
+    return found
+
+
+def _where(path: str, line: int | None) -> str:
+    return f"{path}, line {line}" if line else path
+
+
+def toml_sentence(path: str, text: str | bytes, error: UnicodeDecodeError | tomllib.TOMLDecodeError) -> str:
+    """Why ``text`` is no TOML at all, or declares a table twice."""
+    if isinstance(error, UnicodeDecodeError):
+        line = bytes(text[: error.start] if isinstance(text, bytes) else b"").count(b"\n") + 1
+        return f"{_where(path, line)}: this is not UTF-8 text; save it as UTF-8, then run `python -m harness list`."
+    message = str(error)
+    position = re.search(r" \(at line (\d+), column \d+\)$", message)
+    where = _where(path, int(position[1]) if position else None)
+    cause = message[: position.start()] if position else message.removesuffix(" (at end of document)")
+    twice = re.match(r"Cannot declare \((?P<names>.*)\) twice", cause)
+    if twice:
+        table = ".".join(name.strip(" '\"") for name in twice["names"].split(",") if name.strip())
+        return f"{where}: the table [{table}] is declared twice; give one of them another name; {_NEXT}"
+    return f"{where}: this is not TOML: {cause[:1].lower()}{cause[1:]}; correct it, then run `python -m harness list`."
+
+
+def sentence(path: str, text: str, fault: Mapping[str, Any], fields: Mapping[str, Sequence[str]]) -> str:
+    """One fault, in pydantic's shape (``type``, ``loc``, ``msg``, ``input``, ``ctx``), as a sentence.
+
+    ``fields`` maps ``kpi`` and ``seam`` to the keys that such a table may have.
+    """
+    loc = [str(part) for part in fault["loc"] if part != "[key]"]
+    kind, table, key = loc[0] if loc else "", loc[:2], loc[2] if len(loc) > 2 else None
+    cause = str(fault["msg"])
+    if fault["type"] == "value_error" and ": " in cause:  # a rule of the row: "Value error, unit: a rate is in ratio"
+        key, _, cause = cause.removeprefix("Value error, ").partition(": ")
+    name = f"[{_quoted(table)}]" if len(table) == 2 else f"[{kind}]"
+    line = line_of(text, table, key) if table else None
+    what = _what(name, kind, key, loc, fault, cause, fields)
+    return f"{_where(path, line)}: {what}; {_NEXT}"
+
+
+def _quoted(table: Sequence[str]) -> str:
+    return ".".join(part if re.fullmatch(r"[\w-]+", part) else f'"{part}"' for part in table)
+
+
+def _what(
+    name: str,
+    kind: str,
+    key: str | None,
+    loc: Sequence[str],
+    fault: Mapping[str, Any],
+    cause: str,
+    fields: Mapping[str, Sequence[str]],
+) -> str:
+    given = fault.get("input")
+    match fault["type"]:
+        case "extra_forbidden" if len(loc) == 1:
+            return f"there is no table {name}{did_you_mean(kind, fields)}"
+        case "extra_forbidden":
+            return f"{name} has the unknown key {key}{did_you_mean(str(key), fields.get(kind, ()))}"
+        case "missing":
+            return f"{name} has no {key}, which every {kind} needs"
+        case "enum":
+            words = re.findall(r"'([^']+)'", str(fault["ctx"]["expected"]))
+            guess = did_you_mean(str(given), words)
+            return f"{name} has the unknown {key} {given!r}{guess}; it is one of {', '.join(words)}"
+        case "string_pattern_mismatch" if "[key]" in fault["loc"]:
+            shape = "begin with a small letter and have letters, digits and _ only"
+            return f"{name}: the name {given!r} must {shape if kind == 'kpi' else 'read floor/room in small letters'}"
+        case "string_pattern_mismatch" if key == "probe":
+            return f"{name} has the probe {given!r}, which must read module:Name"
+        case "string_pattern_mismatch":
+            return f"{name}: {key} must not read {given!r}; a seam reads floor/room in small letters"
+        case "value_error" | "taken" | "seam":
+            return f"{name}: {f'{key}: ' if fault['type'] == 'value_error' and key else ''}{cause}"
+        case _:
+            inner = ".".join(loc[2:]) or kind
+            return f"{name}: {inner} cannot be {given!r} ({cause[:1].lower()}{cause[1:]})"

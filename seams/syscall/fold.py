@@ -1,0 +1,106 @@
+"""The fold: many opinions about one call become one verdict, the most restrictive.
+
+A pure function over rungs in their order. It never admits by accident: no rung, no opinion, or only undecided ones
+is a refusal, and a kind that nobody registered ranks as high as a deny.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from seams.contract.syscall import Rung, ToolCall, Verdict
+from seams.contract.verdict import FOLD_RANK, UNKNOWN_RANK, ReasonCode, VerdictKind
+
+__all__ = ["Chain", "KindError", "fold", "fold_rank", "kind_name", "register_kind"]
+
+Adjudicate = Callable[[ToolCall], Verdict]
+
+_rank: dict[int, int] = dict(FOLD_RANK)
+_CORE_NAME = {kind.value: kind.name for kind in VerdictKind}
+_registered: dict[int, str] = {}
+
+_DEFER = VerdictKind.DEFER
+_INDETERMINATE = VerdictKind.INDETERMINATE
+_EMPTY_POLICY = Verdict(VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "empty-policy")
+_ALL_DEFER = Verdict(VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "all-defer")
+
+
+class KindError(ValueError):
+    """A registration that would change what a kind means."""
+
+
+def register_kind(code: int, name: str, rank: int) -> None:
+    """Add an out-of-tree verdict kind with its fold rank, once and for the process.
+
+    Raises:
+        KindError: the code is reserved (below 1024) or already has another meaning.
+    """
+    if code < 1024:
+        raise KindError(f"Verdict kind {name} wants code {code}; out-of-tree kinds begin at 1024.")
+    if code in _registered and (_registered[code], _rank[code]) != (name, rank):
+        raise KindError(f"Verdict kind {code} is already registered as {_registered[code]}.")
+    _registered[code] = name
+    _rank[code] = rank
+
+
+def kind_name(kind: int) -> str:
+    """The name of a kind: core, then registered, then ``KIND_<n>``."""
+    return _CORE_NAME.get(kind) or _registered.get(kind) or f"KIND_{int(kind)}"
+
+
+def fold_rank(kind: int) -> int:
+    """How restrictive ``kind`` is; 100 where nobody registered it."""
+    return _rank.get(kind, UNKNOWN_RANK)
+
+
+def fold(rungs: Iterable[Adjudicate], call: ToolCall) -> Verdict:
+    """The verdict of the highest rank, the earlier one among equals; later rungs are not asked after a deny.
+
+    Indeterminate counts only where nothing else was said, and then it refuses.
+    """
+    best: Verdict | None = None
+    best_rank = -1
+    undecided: Verdict | None = None
+    asked = False
+    rank_of = _rank
+    for adjudicate in rungs:
+        asked = True
+        verdict = adjudicate(call)
+        kind = verdict.kind
+        if kind == _DEFER:
+            continue
+        if kind == _INDETERMINATE:
+            undecided = undecided or verdict
+            continue
+        rank = rank_of.get(kind, UNKNOWN_RANK)
+        if rank > best_rank:
+            best, best_rank = verdict, rank
+            if rank >= UNKNOWN_RANK:
+                break
+    if best is not None:
+        return best
+    if undecided is not None:
+        return Verdict(VerdictKind.DENY, ReasonCode.DEFAULT_DENY, undecided.by, meta={"fold": "indeterminate"})
+    return _ALL_DEFER if asked else _EMPTY_POLICY
+
+
+class Chain:
+    """Rungs in rank order, and for each tool the ones that are asked about it. Immutable, so lookups need no lock."""
+
+    __slots__ = ("_everywhere", "_scoped", "rungs")
+
+    def __init__(self, rungs: Sequence[Rung]) -> None:
+        self.rungs: tuple[Rung, ...] = tuple(sorted(rungs, key=lambda rung: rung.rank))
+        named = {tool for rung in self.rungs if rung.tools is not None for tool in rung.tools}
+        self._everywhere: tuple[Adjudicate, ...] = tuple(r.adjudicate for r in self.rungs if r.tools is None)
+        self._scoped: dict[str, tuple[Adjudicate, ...]] = {
+            tool: tuple(r.adjudicate for r in self.rungs if r.tools is None or tool in r.tools) for tool in named
+        }
+
+    def scoped(self, tool: str) -> tuple[Adjudicate, ...]:
+        """The adjudicators that are asked about ``tool``, in rank order."""
+        return self._scoped.get(tool, self._everywhere)
+
+    def fold(self, call: ToolCall) -> Verdict:
+        """The folded verdict of the rungs in scope."""
+        return fold(self._scoped.get(call.tool, self._everywhere), call)

@@ -1,0 +1,148 @@
+"""The reference monitor, last rung of the chain: applies a policy to one call.
+
+In order: an explicit deny, a write into a protected path, argument predicates, then allow or refuse. Redaction
+rewrites an admissible call and never admits one. There is no egress block, no lint and no preview of irreversible
+calls here, and no call is asked twice.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from fnmatch import translate
+from typing import Any, NamedTuple
+
+from seams.contract.syscall import ToolCall, Verdict
+from seams.contract.verdict import ReasonCode, VerdictKind
+from seams.syscall.canonical import canonical
+from seams.syscall.policy import Policy, Predicate
+
+__all__ = ["Monitor"]
+
+_ALLOW = Verdict(VerdictKind.ALLOW, ReasonCode.NONE, "monitor")
+_REFUSE = Verdict(VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "monitor")
+_SELF_MODIFY = Verdict(VerdictKind.DENY, ReasonCode.SELF_MODIFY, "monitor")
+_UNREADABLE = Verdict(VerdictKind.DENY, ReasonCode.MALFORMED, "monitor")
+
+_WRITES = ("write", "edit", "delete", "patch", "put", "exec", "run", "modify", "create")
+_PATH_ARGS = ("path", "file_path", "filePath", "filepath", "file", "target", "filename", "dir")
+_SHELLS = ("bash", "shell", "exec", "command", "terminal")
+_SHELL_ARGS = ("command", "cmd", "script")
+_SHELL_WRITE = re.compile(r">|\b(?:tee|rm|mv|cp|dd|ln|chmod|chown|truncate|install|patch)\b|\bsed\b[^|;&]*\s-\w*i")
+_REDACTED = "[REDACTED]"
+_PLANS = 4096
+"""Plans kept; a model that invents tool names must not grow the table without bound."""
+
+
+class _Plan(NamedTuple):
+    """What the policy says of one tool before its arguments are looked at."""
+
+    denied: Verdict | None
+    writes: bool
+    shell: bool
+    checks: tuple[tuple[Predicate, re.Pattern[str] | None, re.Pattern[str] | None], ...]
+    allowed: bool
+
+
+class Monitor:
+    """The rung of rank 100 that holds the policy."""
+
+    __slots__ = ("_maybe_secret", "_plans", "policy")
+
+    name = "monitor"
+    rank = 100
+    tools: frozenset[str] | None = None
+
+    def __init__(self, policy: Policy) -> None:
+        self.policy = policy
+        self._plans: dict[str, _Plan] = {}
+        # A cheap look at the bytes. A backslash may hide a name behind an escape, so then the object is read.
+        names = [re.escape(canonical(each)[1:-1]) for each in sorted(policy.redact)]
+        self._maybe_secret = re.compile(b"|".join([rb"\\", *names])).search if names else None
+
+    def adjudicate(self, call: ToolCall) -> Verdict:
+        """ALLOW, a redacting TRANSFORM, or DENY; never DEFER."""
+        plan = self._plans.get(call.tool) or self._plan(call.tool)
+        if plan.denied is not None:
+            return plan.denied
+        if plan.writes or plan.shell or plan.checks:
+            refused = self._inspect(call, plan)
+            if refused is not None:
+                return refused
+        if not plan.allowed:
+            return _REFUSE
+        if self._maybe_secret is not None and self._maybe_secret(call.args):
+            return self._redact(call)
+        return _ALLOW
+
+    def _plan(self, tool: str) -> _Plan:
+        policy, lower = self.policy, tool.lower()
+        code = policy.deny.get(tool)
+        guarded = bool(policy.protected)
+        plan = _Plan(
+            denied=None if code is None else Verdict(VerdictKind.DENY, code, "monitor"),
+            writes=guarded and any(needle in lower for needle in _WRITES),
+            shell=guarded and any(needle in lower for needle in _SHELLS),
+            checks=tuple(_compiled(each) for each in policy.predicates if each.tool == tool),
+            allowed=tool in policy.allow or tool.startswith(policy.allow_prefixes),
+        )
+        if len(self._plans) < _PLANS:
+            self._plans[tool] = plan
+        return plan
+
+    def _inspect(self, call: ToolCall, plan: _Plan) -> Verdict | None:
+        args = call.arguments()
+        if args is None:
+            return _UNREADABLE  # what cannot be read cannot be shown to be harmless
+        if plan.writes and any(self._names_protected(args.get(key)) for key in _PATH_ARGS):
+            return _SELF_MODIFY
+        if plan.shell and any(self._shell_writes(args.get(key)) for key in _SHELL_ARGS):
+            return _SELF_MODIFY
+        for predicate, globs, denied in plan.checks:
+            if predicate.arg in args and not _passes(args[predicate.arg], predicate, globs, denied):
+                return Verdict(VerdictKind.DENY, predicate.reason, "monitor")
+        return None
+
+    def _names_protected(self, value: Any) -> bool:
+        if isinstance(value, list):
+            return any(self._names_protected(each) for each in value)
+        if not isinstance(value, str):
+            return False
+        path = value.replace("\\", "/")
+        spellings = (path, posixpath.normpath(path))
+        return any(fragment in spelling for fragment in self.policy.protected for spelling in spellings)
+
+    def _shell_writes(self, value: Any) -> bool:
+        return isinstance(value, str) and self._names_protected(value) and _SHELL_WRITE.search(value) is not None
+
+    def _redact(self, call: ToolCall) -> Verdict:
+        args = call.arguments()
+        if args is None:
+            return _UNREADABLE
+        clean = _redacted(args, self.policy.redact)
+        if clean == args:
+            return _ALLOW
+        return Verdict(VerdictKind.TRANSFORM, ReasonCode.NONE, "monitor", canonical(clean))
+
+
+def _compiled(each: Predicate) -> tuple[Predicate, re.Pattern[str] | None, re.Pattern[str] | None]:
+    globs = re.compile("|".join(translate(glob) for glob in each.allow_globs)) if each.allow_globs else None
+    return each, globs, re.compile(each.deny_regex) if each.deny_regex is not None else None
+
+
+def _passes(value: Any, predicate: Predicate, globs: re.Pattern[str] | None, denied: re.Pattern[str] | None) -> bool:
+    text = value if isinstance(value, str) else canonical(value).decode("utf-8", "surrogatepass")
+    # Normalised first: the glob "work/*" must not hold for "work/../etc/passwd".
+    if globs is not None and not (isinstance(value, str) and globs.match(posixpath.normpath(value))):
+        return False
+    if denied is not None and denied.search(text):
+        return False
+    return predicate.max_bytes is None or len(text.encode("utf-8", "surrogatepass")) <= predicate.max_bytes
+
+
+def _redacted(value: Any, names: frozenset[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _REDACTED if key in names else _redacted(each, names) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_redacted(each, names) for each in value]
+    return value

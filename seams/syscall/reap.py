@@ -1,0 +1,51 @@
+"""The seam ``syscall/reap``: the return of a result, once for each handle.
+
+It blocks on its engine, so a number read here says how the engine was cut out. What the engine raises reaches the
+caller and nothing is admitted; the call still counts as one that reached the engine.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from seams.contract import Engine
+from seams.contract.syscall import Handle, Result, ToolCall, Verdict
+from seams.syscall.admission import admit, denied_result
+
+if TYPE_CHECKING:
+    from seams.syscall.kernel import Kernel
+    from seams.syscall.state import KernelState
+
+__all__ = ["ReapError", "offer", "reap"]
+
+
+class ReapError(LookupError):
+    """The handle is not pending: never submitted here, or reaped before."""
+
+
+def reap(kernel: KernelState, handle: Handle) -> Result:
+    """The ready answer, the refusal as a value, or the engine's result after every gate has seen it.
+
+    Raises:
+        ReapError: there is no pending submission for ``handle``.
+    """
+    entry = kernel.pending.pop(handle.seq, None)
+    if isinstance(entry, ToolCall):
+        kernel.tally.engine_calls += 1
+        result = kernel.engine.complete(entry)
+        admit(kernel, entry, result)
+        if kernel.fast_path is not None:
+            kernel.fast_path.observe(entry, result)
+        return result
+    if isinstance(entry, Result):
+        return entry
+    if isinstance(entry, Verdict):
+        return denied_result(entry)
+    raise ReapError(f"There is no pending submission {handle.seq}; a handle is good for one reap after its submit.")
+
+
+def offer(engine: Engine) -> Kernel | None:
+    """A fresh kernel of the default world whose fast path is never asked, on a no-op or a mock engine."""
+    from seams.syscall.kernel import fresh_kernel  # here, because the kernel is composed of this module
+
+    return fresh_kernel("default", engine, lookup=False) if engine in ("mock", "noop") else None

@@ -1,0 +1,201 @@
+"""The planner: which spans the coming turn sees, within a budget of tokens.
+
+Exclusions first (sealed, tombstoned, released, duplicate text), then the pins at any price, then the free spans under
+an objective. The same candidates in any order make the same plan. An objective that is not offered is refused by
+name: a plan is never filled by one rule and labelled with another. Scoring is a step of its own
+(:meth:`ReferencePlanner.candidates`), so that the two can be timed apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Sequence
+
+from seams.contract import Engine
+from seams.contract.turn import GREEDY, Candidate, Elided, ElisionReason, Forecast, Plan, Selected, Span
+from seams.turn.benefit import Scorer
+from seams.turn.index import SpanIndex
+from seams.turn.spans import Tokenizer, span_cost
+
+__all__ = ["OBJECTIVES", "ReferencePlanner", "UnknownObjectiveError", "density_of", "offer", "optimize"]
+
+FREE_OF_COST = 1e308
+"""The density of a span that is worth something and costs nothing: before every other, and still finite."""
+
+Fill = Callable[[Sequence[Candidate], list[int], int, list[float]], list[int]]
+"""(candidates in step order, free rows, tokens left, densities) -> the rows chosen."""
+
+
+class UnknownObjectiveError(ValueError):
+    """The planner was asked for an objective that it does not offer."""
+
+
+def density_of(benefit: float, cost: int) -> float:
+    """Benefit a token; 0 where that is no finite number."""
+    if cost <= 0:
+        return FREE_OF_COST if benefit > 0 else 0.0
+    density = benefit / cost
+    return density if math.isfinite(density) else 0.0
+
+
+def _greedy(candidates: Sequence[Candidate], free: list[int], left: int, densities: list[float]) -> list[int]:
+    """Take by density, then benefit, then place; skip what does not fit and go on. O(n log n)."""
+    # Two stable passes over rows in (step, id) order sort by all four keys, and compare bare floats only.
+    order = sorted(free, key=[each.benefit for each in candidates].__getitem__, reverse=True)
+    order.sort(key=densities.__getitem__, reverse=True)
+    chosen: list[int] = []
+    for row in order:
+        _, cost, benefit = candidates[row]
+        if benefit > 0 and cost <= left:
+            left -= cost
+            chosen.append(row)
+    return chosen
+
+
+OBJECTIVES: dict[str, Fill] = {GREEDY: _greedy}
+"""How the tokens left by the pins are filled, by the name of the objective."""
+
+
+def _place(candidate: Candidate) -> tuple[int, str]:
+    cell = candidate.cell
+    return cell.step, cell.id
+
+
+def optimize(
+    candidates: Sequence[Candidate],
+    budget: int,
+    pins: Collection[str] = (),
+    releases: Collection[str] = (),
+    objective: str = GREEDY,
+) -> Plan:
+    """Partition ``candidates`` within ``budget`` tokens (below 0 counts as 0).
+
+    Pins and releases are ids; a pin outweighs a release. Of spans with equal digests one stays: a pinned one, else
+    the earliest. Rows are told apart by their place, so that two of them may bear one id.
+
+    Raises:
+        UnknownObjectiveError: ``objective`` is not offered.
+    """
+    fill = OBJECTIVES.get(objective)
+    if fill is None:
+        raise UnknownObjectiveError(
+            f"The planner does not offer the objective {objective!r}, only {', '.join(sorted(OBJECTIVES))}. "
+            "Run: python -m harness explain planner_optimize_ns"
+        )
+    budget = max(budget, 0)
+    pinned_ids, released_ids = frozenset(pins), frozenset(releases)
+    ordered = sorted(candidates, key=_place)
+    reasons, pinned = _exclude(ordered, pinned_ids, released_ids)
+    free = [row for row, reason in enumerate(reasons) if reason is None and row not in pinned]
+
+    densities = [density_of(benefit, cost) for _, cost, benefit in ordered]
+    pinned_tokens = sum(ordered[row].cost for row in pinned)
+    over_budget = pinned_tokens > budget
+    chosen = set() if over_budget else set(fill(ordered, free, budget - pinned_tokens, densities))
+    for row in free:
+        if row not in chosen:
+            worthless = ordered[row].benefit <= 0 and not over_budget
+            reasons[row] = ElisionReason.NO_BENEFIT if worthless else ElisionReason.OVER_BUDGET
+
+    selected: list[Selected] = []
+    elided: list[Elided] = []
+    for row, ((cell, cost, benefit), reason) in enumerate(zip(ordered, reasons, strict=True)):
+        span_id, step, role, descriptor, digest, size, *_ = cell
+        if reason is None:
+            selected.append(
+                Selected(span_id, step, role, descriptor, size, cost, benefit, densities[row], row in pinned)
+            )
+        else:
+            elided.append(Elided(span_id, step, role, digest, cost, benefit, reason))
+    return Plan(
+        budget=budget,
+        objective=objective,
+        selected=tuple(selected),
+        elided=tuple(elided),
+        candidates=len(ordered),
+        cost_used=sum(each.cost for each in selected),
+        pinned_tokens=pinned_tokens,
+        benefit=sum(each.benefit for each in selected),
+        over_budget=over_budget,
+    )
+
+
+def _exclude(
+    ordered: list[Candidate], pins: frozenset[str], releases: frozenset[str]
+) -> tuple[list[ElisionReason | None], set[int]]:
+    """Why each row is out (None: it is not), and the rows that are pinned and in."""
+    reasons: list[ElisionReason | None] = [None] * len(ordered)
+    pinned: set[int] = set()
+    keeper: dict[str, int] = {}
+    for row, (cell, _, _) in enumerate(ordered):
+        if cell.sealed:
+            reasons[row] = ElisionReason.SEALED
+            continue
+        if cell.tombstoned:
+            reasons[row] = ElisionReason.TOMBSTONED
+            continue
+        is_pinned = cell.id in pins
+        if not is_pinned and cell.id in releases:
+            reasons[row] = ElisionReason.RELEASED
+            continue
+        if cell.digest:
+            kept = keeper.setdefault(cell.digest, row)
+            if kept != row:
+                if not is_pinned or kept in pinned:
+                    reasons[row] = ElisionReason.DUPLICATE
+                    continue
+                reasons[kept] = ElisionReason.DUPLICATE
+                keeper[cell.digest] = row
+        if is_pinned:
+            pinned.add(row)
+    return reasons, pinned
+
+
+class ReferencePlanner:
+    """Scores in full or within a cap, and optimises. Holds the index of one growing history."""
+
+    def __init__(self, tokenizer: Tokenizer | None = None) -> None:
+        self._tokenizer = tokenizer
+        self._index = SpanIndex()
+        self._scorings = 0
+
+    @property
+    def scorings(self) -> int:
+        """How many benefits were evaluated so far."""
+        return self._scorings
+
+    def candidates(self, spans: Sequence[Span], forecast: Forecast, cap: int | None = None) -> list[Candidate]:
+        """Score every span, or those that the index puts first, min(len(spans), cap) of them."""
+        if cap is not None and len(spans) > cap:
+            spans = self._bounded(spans, forecast, cap)
+        scorer = Scorer(forecast, max((span.step for span in spans), default=0))
+        benefit, tokenizer = scorer.benefit, self._tokenizer
+        scored = [Candidate(span, span_cost(span, tokenizer), benefit(span)) for span in spans]
+        self._scorings += scorer.calls
+        return scored
+
+    def _bounded(self, spans: Sequence[Span], forecast: Forecast, cap: int) -> list[Span]:
+        """Spend the cap in full: what the probe leaves free goes to the newest spans it did not name."""
+        if not self._index.grows_into(spans):
+            self._index = SpanIndex()
+        self._index.extend(spans[len(self._index) :])
+        rows = self._index.probe(forecast, cut=cap)
+        spare = (row for row in reversed(range(len(spans))) if row not in rows)
+        filled = rows.union(row for row, _ in zip(spare, range(cap - len(rows)), strict=False))
+        return [spans[row] for row in sorted(filled)]
+
+    def optimize(
+        self,
+        candidates: Sequence[Candidate],
+        budget: int,
+        pins: Collection[str] = (),
+        releases: Collection[str] = (),
+        objective: str = GREEDY,
+    ) -> Plan:
+        """As :func:`optimize`."""
+        return optimize(candidates, budget, pins, releases, objective)
+
+
+def offer(engine: Engine) -> ReferencePlanner:  # noqa: ARG001 - planning calls no engine, so any cut is the same
+    """A planner with an empty index."""
+    return ReferencePlanner()

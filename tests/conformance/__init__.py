@@ -1,0 +1,1 @@
+"""Runners that check the project against case files: `python -m tests.conformance.<name> FILE ...`."""

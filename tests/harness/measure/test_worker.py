@@ -1,0 +1,184 @@
+"""Workers and what probes do to them: an answer always comes, and it says what happened."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.measure.launch import Answer, launch
+
+HOSTILE = "tests.cases.probes.hostile"
+
+
+def ask(probe: str, repo: Path, tmp_path: Path, *, limit: float = 30, seed: int = 1, **more: Any) -> Answer:
+    job = {
+        "task": "discover",
+        "kpi": "x",
+        "estimand": "call-mean",
+        "timed": True,
+        "params": {},
+        "probe": f"{HOSTILE}:{probe}",
+        "runtime": "seams.runtimes.reference:make",
+        "runtime_name": "reference",
+        "seam": "turn/view",
+        "frozen_sync": False,
+        "workload": None,
+        "workload_name": None,
+        "path": [str(repo)],
+        "roots": [str(repo)],
+        "under_test": [],
+        "min_time": 0.005,
+        "limit": limit,
+        **more,
+    }
+    return launch(job, seed=seed, limit=limit, folder=tmp_path, cwd=repo)
+
+
+@pytest.mark.parametrize(
+    ("probe", "reason", "words"),
+    [
+        ("Raises", "error", "no such table: orders"),
+        ("RaisesInTheClock", "error", "ZeroDivisionError: in the batch"),
+        ("Exits", "error", "sys.exit(3)"),
+        ("Dies", "crashed", "exit status 7"),
+        ("WrongWork", "work-not-done", "the sum was -1"),
+        ("NoEngine", "engine-not-cut", "'warp'"),
+        ("NotASlice", "error", "returned int"),
+        ("Honest", "not-offered", "There is no such seam."),
+        ("Count", "error", "a Tally where this KPI needs a slice"),
+        ("Missing", "error", "has no 'Missing'"),
+    ],
+)
+def test_a_discovery_says_what_the_probe_did(probe: str, reason: str, words: str, repo: Path, tmp_path: Path) -> None:
+    answer = ask(probe, repo, tmp_path)
+    assert answer.undefined is not None
+    assert answer.undefined[0] == reason
+    assert words in answer.undefined[1]
+
+
+@pytest.mark.parametrize(
+    ("probe", "task"),
+    [
+        ("DoesNoWork", "calibrate"),
+        ("DoesNoWork", "measure"),
+        ("EmptyCalls", "measure"),
+        ("IgnoresLoops", "calibrate"),
+    ],
+)
+def test_a_slice_without_work_is_refused(probe: str, task: str, repo: Path, tmp_path: Path) -> None:
+    answer = ask(probe, repo, tmp_path, task=task, values=2, warmups=1, loops=200_000)
+    assert answer.undefined is not None
+    assert answer.undefined[0] in ("work-not-done", "too-short")
+
+
+@pytest.mark.parametrize(
+    ("probe", "reason"), [("NotANumber", "bad-value"), ("Infinite", "bad-value"), ("ZeroDenominator", "no-denominator")]
+)
+def test_a_tally_that_is_no_number_is_undefined(probe: str, reason: str, repo: Path, tmp_path: Path) -> None:
+    answer = ask(probe, repo, tmp_path, timed=False, estimand="count")
+    assert answer.undefined is not None
+    assert answer.undefined[0] == reason
+
+
+def test_the_fourth_trap_a_frozen_sync_seam_refuses_a_slice_without_a_cut(repo: Path, tmp_path: Path) -> None:
+    answer = ask("Base", repo, tmp_path, frozen_sync=True)
+    assert answer.undefined is not None
+    assert answer.undefined[0] == "engine-not-cut"
+    assert "turn/view is frozen-sync" in answer.undefined[1]
+    assert ask("sugar", repo, tmp_path, frozen_sync=True, params={"size": "4"}).undefined is None
+
+
+def test_a_hanging_probe_costs_its_limit_and_nothing_else(repo: Path, tmp_path: Path) -> None:
+    answer = ask("Hangs", repo, tmp_path, limit=1)
+    assert answer.undefined == ("timeout", "It did not end within its limit of 1 s.")
+
+
+def test_what_a_probe_prints_is_counted_and_kept_out(repo: Path, tmp_path: Path) -> None:
+    answer = ask("Prints", repo, tmp_path)
+    assert answer.undefined is None
+    assert answer.printed > 400_000
+    assert len(answer.output) <= 64 * 1024
+
+
+def test_a_fork_of_the_probe_does_not_answer(repo: Path, tmp_path: Path) -> None:
+    answer = ask("Forks", repo, tmp_path)
+    assert answer.undefined is None
+    assert answer.result["slice"] == "batch"
+
+
+def test_no_child_of_a_probe_outlives_its_worker(repo: Path, tmp_path: Path) -> None:
+    assert ask("LeavesAChild", repo, tmp_path).undefined is None
+    deadline = time.monotonic() + 5
+    while _workers_on(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _workers_on(tmp_path)
+
+
+def _workers_on(folder: Path) -> list[int]:
+    """Living processes whose command line names a job file in ``folder``."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            command = (entry / "cmdline").read_bytes()
+            state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
+        except (OSError, IndexError):
+            continue
+        if str(folder).encode() in command and state != "Z":
+            found.append(int(entry.name))
+    return found
+
+
+def test_two_seeds_give_two_counts_where_a_count_hangs_on_the_hash(repo: Path, tmp_path: Path) -> None:
+    counts = {
+        ask("SeedDependent", repo, tmp_path, seed=seed, timed=False, estimand="count").result["tally"]["numerator"]
+        for seed in (1, 2)
+    }
+    assert len(counts) == 2
+
+
+def test_an_async_slice_runs_on_one_loop_from_value_to_value(repo: Path, tmp_path: Path) -> None:
+    common = {"values": 3, "warmups": 1, "runtime": f"{HOSTILE}:make_async"}
+    answer = ask("sugar_async", repo, tmp_path, task="calibrate", **common)
+    assert answer.undefined is None
+    answer = ask("sugar_async", repo, tmp_path, task="measure", loops=answer.result["loops"], **common)
+    assert answer.undefined is None
+    assert len(answer.result["values_ns"]) == 3
+
+
+def test_a_measured_process_carries_wall_cpu_and_the_harness_share(repo: Path, tmp_path: Path) -> None:
+    calibrated = ask("Base", repo, tmp_path, task="calibrate", values=1, warmups=1).result
+    answer = ask("Base", repo, tmp_path, task="measure", values=4, warmups=1, loops=calibrated["loops"]).result
+    assert len(answer["values_ns"]) == len(answer["cpu_ns"]) == 4
+    assert answer["process_ns"] * calibrated["loops"] > 2e6, "a value lasts milliseconds"
+    assert 0 < answer["overhead_share"] < 0.5
+    metadata = answer["pyperf"]["metadata"]
+    assert metadata["loops"] == calibrated["loops"]
+    assert not {"hostname", "command", "python_executable"} & set(metadata)
+
+
+def test_stamped_calls_give_a_median_a_tail_and_a_histogram(repo: Path, tmp_path: Path) -> None:
+    common = {"estimand": "call-p50", "params": {"size": "4"}, "warmups": 1}
+    answer = ask("sugar", repo, tmp_path, task="measure", values=3, loops=400, **common).result
+    assert sum(answer["calls"].values()) == 1200
+    assert answer["process_ns"] <= answer["p99_ns"]
+
+
+def test_the_touched_files_are_the_slice_s_own(repo: Path, tmp_path: Path) -> None:
+    touched = ask("Base", repo, tmp_path).result["touched"]
+    names = {Path(name).relative_to(repo).as_posix() for name in touched}
+    assert "tests/cases/probes/hostile.py" in names
+    assert not any("site-packages" in name or name.endswith(".pyc") for name in names)
+
+
+def test_a_worker_that_does_not_have_the_seed_it_was_told_refuses(repo: Path, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(
+        "harness.measure.launch.worker_environment", lambda _seed: {**os.environ, "PYTHONHASHSEED": "9"}
+    )
+    monkeypatch.setenv("PYTHONPATH", str(repo))
+    answer = ask("Base", repo, tmp_path)
+    assert answer.undefined is not None
+    assert "hash seed" in answer.undefined[1]

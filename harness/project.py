@@ -97,7 +97,7 @@ def runtime_reference(name: str) -> tuple[str, str]:
     """
     if name == "reference":
         return name, REFERENCE
-    if ":" in name and all(part.isidentifier() for part in name.replace(":", ".").split(".")):
+    if name.count(":") == 1 and all(part.isidentifier() for part in name.replace(":", ".").split(".")):
         return name, name
     installed = {point.name: point.value for point in metadata.entry_points(group="harness.runtimes")}
     if name in installed:

@@ -7,7 +7,6 @@ code is chosen.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 __all__ = ["CatalogError", "SelectionError", "did_you_mean"]
 
@@ -26,6 +25,10 @@ class SelectionError(ValueError):
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`` (did you mean X?)`` with the closest of ``known``, or nothing where none is close."""
-    by_lower = {name.lower(): name for name in known}
+    from difflib import get_close_matches  # only a mistake pays for it
+
+    by_lower: dict[str, str] = {}
+    for name in known:
+        by_lower.setdefault(name.lower(), name)  # of an id and its symbol the id, which comes first
     close = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
     return f" (did you mean {by_lower[close[0]]}?)" if close else ""

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from kpis.errors import CatalogError, SelectionError, did_you_mean
+from kpis.selection import layer_named, narrowed
 from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
 from kpis.terms.quantity import Unit
 
@@ -146,8 +147,9 @@ def extend(catalog: Catalog, path: str | Path, text: str | bytes) -> Catalog:
     return Catalog(tuple(chain.from_iterable(by_layer)), {**catalog.seams, **seams})
 
 
-def _taken(catalog: Catalog) -> dict[str, str]:
-    return {name: kpi.origin for kpi in catalog.kpis for name in _names_of(kpi)}
+def _taken(catalog: Catalog) -> dict[str | None, str]:
+    owners = {kpi.origin: "the catalog" if kpi.origin == "catalog" else kpi.origin for kpi in catalog}
+    return {name: owners[kpi.origin] for kpi in catalog for name in _names_of(kpi)}
 
 
 def select(
@@ -161,58 +163,14 @@ def select(
     Raises:
         SelectionError: an unknown layer, KPI or parameter, or a value that no selected KPI has.
     """
-    wanted_layers = {_layer(name) for name in layers}
+    wanted_layers = {layer_named(name) for name in layers}
     wanted = {catalog.get(name).id for name in kpis}
     everything = not wanted_layers and not wanted
     chosen = [kpi for kpi in catalog if everything or kpi.layer in wanted_layers or kpi.id in wanted]
     for key, given in (params or {}).items():
         values = (given,) if isinstance(given, str) else tuple(given)
-        chosen = _narrowed(chosen, key, values)
+        chosen = narrowed(chosen, key, values)
     return chosen
-
-
-def _layer(name: str) -> Layer:
-    try:
-        return Layer(name)
-    except ValueError:
-        known = [layer.value for layer in Layer]
-        raise SelectionError(
-            f"There is no layer named {name}{did_you_mean(name, known)}; the layers are {', '.join(known)}: "
-            "try `python -m harness list`."
-        ) from None
-
-
-def _allowed(kpi: Kpi, key: str) -> tuple[str, ...]:
-    """The values of ``key``; ``replay_params`` adds what the key reads when a recorded session is given."""
-    extra = kpi.replay_params.get(key)
-    return kpi.params[key] if extra is None else (*kpi.params[key], extra)
-
-
-def _narrowed(chosen: list[Kpi], key: str, values: tuple[str, ...]) -> list[Kpi]:
-    having = [kpi for kpi in chosen if key in kpi.params]
-    if not having:
-        known = dict.fromkeys(name for kpi in chosen for name in kpi.params)
-        hint = f"the parameters are {', '.join(known)}" if known else "what is selected has no parameters"
-        raise SelectionError(
-            f"No selected KPI has a parameter named {key}{did_you_mean(key, known)}; {hint}: "
-            f"try `python -m harness explain {chosen[0].id if chosen else 'KPI'}`."
-        )
-    known_values = dict.fromkeys(value for kpi in having for value in _allowed(kpi, key))
-    for value in values:
-        if value not in known_values:
-            raise SelectionError(
-                f"The parameter {key} has no value {value}{did_you_mean(value, known_values)}; it takes "
-                f"{', '.join(known_values)}: try `python -m harness explain {having[0].id}`."
-            )
-    narrowed: list[Kpi] = []
-    for kpi in chosen:
-        if key not in kpi.params:
-            narrowed.append(kpi)
-            continue
-        kept = tuple(value for value in _allowed(kpi, key) if value in values)
-        if kept:
-            narrowed.append(replace(kpi, params={**kpi.params, key: kept}))
-    return narrowed
 
 
 def probe_reference(kpi: Kpi) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kpis.errors import CatalogError
-from kpis.schema_faults import sentence, toml_sentence
+from kpis.schema_faults import not_utf8_sentence, sentence, toml_sentence
 from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
 from kpis.terms.quantity import Unit
 
@@ -156,52 +156,49 @@ class KpiFile(_Strict):
 
 def kpi_schema() -> dict[str, Any]:
     """The JSON Schema of a KPI file."""
-    return {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        **KpiFile.model_json_schema(),
-        "title": "loopladder KPI file",
-    }
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {"$schema": draft, **KpiFile.model_json_schema(), "title": "loopladder KPI file"}
+
+
+def _decoded(path: str, text: str | bytes) -> str:
+    try:
+        return text if isinstance(text, str) else text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CatalogError([not_utf8_sentence(path, error.object, error)]) from None
 
 
 def read_rows(
-    path: str, text: str | bytes, known_seams: Mapping[str, Seam], taken: Mapping[str, str]
+    path: str, text: str | bytes, known_seams: Mapping[str, Seam], taken: Mapping[str | None, str]
 ) -> tuple[list[Kpi], dict[str, Seam]]:
     """The KPIs and new seams of a file; ``taken`` maps the names that exist to the file they come from.
 
     Raises:
         CatalogError: one sentence a fault.
     """
+    decoded = _decoded(path, text)
     try:
-        decoded = text if isinstance(text, str) else text.decode("utf-8")
-        tables = tomllib.loads(decoded)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise CatalogError([toml_sentence(path, text, error)]) from None
-    try:
-        file = KpiFile.model_validate(tables)
+        file = KpiFile.model_validate(tomllib.loads(decoded))
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogError([toml_sentence(path, decoded, error)]) from None
     except ValidationError as error:
         fields = {"kpi": tuple(KpiRow.model_fields), "seam": tuple(SeamRow.model_fields)}
         raise CatalogError([sentence(path, decoded, dict(fault), fields) for fault in error.errors()]) from None
 
+    def fault(msg: str, *loc: str) -> str:
+        return sentence(path, decoded, {"type": "clash", "loc": loc, "msg": msg}, {})
+
     seams = {name: Seam(name, row.title, row.frozen_sync, row.off_live) for name, row in file.seam.items()}
     all_seams = {**known_seams, **seams}
-    faults = [
-        sentence(
-            path, decoded, {"type": "taken", "loc": ("seam", name), "msg": "the catalog has this seam already"}, {}
-        )
-        for name in seams
-        if name in known_seams
-    ]
+    faults = [fault("the catalog has this seam already", "seam", name) for name in seams if name in known_seams]
     rows: list[Kpi] = []
     for kpi_id, row in file.kpi.items():
-        for name in (kpi_id, *row.aliases, *([row.symbol] if row.symbol else [])):
-            if name in taken:
-                msg = f"the name {name} is taken by the KPI of {taken[name]}"
-                faults.append(sentence(path, decoded, {"type": "taken", "loc": ("kpi", kpi_id), "msg": msg}, {}))
-        if row.seam not in all_seams:
-            msg = f'there is no seam {row.seam}: declare [seam."{row.seam}"] with a title in this file'
-            faults.append(sentence(path, decoded, {"type": "seam", "loc": ("kpi", kpi_id, "seam"), "msg": msg}, {}))
-        else:
+        clashes = [name for name in (kpi_id, *row.aliases, row.symbol) if name in taken]
+        faults += [fault(f"the name {name} is taken by a KPI of {taken[name]}", "kpi", kpi_id) for name in clashes]
+        if row.seam in all_seams:
             rows.append(row.kpi(kpi_id, all_seams[row.seam], path))
+        else:
+            declare = f'there is no seam {row.seam}: declare [seam."{row.seam}"] with a title in this file'
+            faults.append(fault(declare, "kpi", kpi_id, "seam"))
     if faults:
         raise CatalogError(faults)
     return rows, seams

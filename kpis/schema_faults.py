@@ -13,11 +13,11 @@ from typing import Any
 
 from kpis.errors import did_you_mean
 
-__all__ = ["line_of", "sentence", "toml_sentence"]
+__all__ = ["line_of", "not_utf8_sentence", "sentence", "toml_sentence"]
 
 _NEXT = "`python -m harness schema kpi` shows every key."
 _HEADER = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
-_TWICE = re.compile(r"Cannot (?:declare \(?'?(?P<table>.*?)'?\)? twice|overwrite a value)")
+_TWICE = re.compile(r"Cannot declare \((?P<names>.*)\) twice")
 
 
 def _parts(header: str) -> tuple[str, ...]:
@@ -41,8 +41,8 @@ def line_of(text: str, table: Sequence[str], key: str | None = None) -> int | No
         header = _HEADER.match(line)
         if header:
             parts = _parts(header[1])
-            inside = parts == tuple(table)
-            if inside:
+            inside = parts == tuple(table) if len(table) > 1 else parts[:1] == tuple(table)
+            if inside and found is None:
                 found = number
             if key is not None and parts == (*table, key):
                 return number
@@ -55,16 +55,22 @@ def _where(path: str, line: int | None) -> str:
     return f"{path}, line {line}" if line else path
 
 
-def toml_sentence(path: str, text: str | bytes, error: UnicodeDecodeError | tomllib.TOMLDecodeError) -> str:
+def not_utf8_sentence(path: str, blob: bytes, error: UnicodeDecodeError) -> str:
+    """Where ``blob`` stops to be UTF-8."""
+    where = _where(path, blob.count(b"\n", 0, error.start) + 1)
+    return f"{where}: this is not UTF-8 text; save it as UTF-8, then run `python -m harness list`."
+
+
+def toml_sentence(path: str, text: str, error: tomllib.TOMLDecodeError) -> str:
     """Why ``text`` is no TOML at all, or declares a table twice."""
-    if isinstance(error, UnicodeDecodeError):
-        line = bytes(text[: error.start] if isinstance(text, bytes) else b"").count(b"\n") + 1
-        return f"{_where(path, line)}: this is not UTF-8 text; save it as UTF-8, then run `python -m harness list`."
     message = str(error)
     position = re.search(r" \(at line (\d+), column \d+\)$", message)
-    where = _where(path, int(position[1]) if position else None)
+    # Without a position the fault is at the end of the text.
+    where = _where(path, int(position[1]) if position else text.count("\n") + 1)
     cause = message[: position.start()] if position else message.removesuffix(" (at end of document)")
-    twice = re.match(r"Cannot declare \((?P<names>.*)\) twice", cause)
+    if cause == "Cannot overwrite a value":
+        return f"{where}: a key is given twice; keep one of the two; {_NEXT}"
+    twice = _TWICE.match(cause)
     if twice:
         table = ".".join(name.strip(" '\"") for name in twice["names"].split(",") if name.strip())
         return f"{where}: the table [{table}] is declared twice; give one of them another name; {_NEXT}"
@@ -119,7 +125,7 @@ def _what(
             return f"{name} has the probe {given!r}, which must read module:Name"
         case "string_pattern_mismatch":
             return f"{name}: {key} must not read {given!r}; a seam reads floor/room in small letters"
-        case "value_error" | "taken" | "seam":
+        case "value_error" | "clash":
             return f"{name}: {f'{key}: ' if fault['type'] == 'value_error' and key else ''}{cause}"
         case _:
             inner = ".".join(loc[2:]) or kind

@@ -1,25 +1,23 @@
 """``list``, ``explain`` and ``catalog``: arguments in, text and an exit code out.
 
-What is shown is decided in ``harness.report`` and ``harness.jobs``; errors are shown by the caller. The first two must answer at once, so whatever
-only one of them needs is imported inside it.
+What is shown is decided in ``harness.report`` and ``harness.jobs``, and errors are shown by the caller. The first two
+must answer at once, and other commands must not pay for them, so whatever one of them needs is imported inside it.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit
-from harness.project import Project, load_project
-from kpis.registry import Catalog, select
-from kpis.terms.kpi import Gate, Kpi, Status
 
 if TYPE_CHECKING:
     from harness.jobs.catalog import Finding
+    from harness.project import Project
+    from kpis.registry import Catalog
+    from kpis.terms.kpi import Kpi, Status
 
 __all__ = ["add_parsers", "cmd_catalog", "cmd_explain", "cmd_list"]
 
@@ -30,10 +28,8 @@ def add_parsers(subparsers: Any) -> None:
     listing = subparsers.add_parser("list", help=words, description=f"Show {words}.", allow_abbrev=False)
     listing.add_argument("text", nargs="?", help="only KPIs with this text in id, seam, question or fence")
     listing.add_argument("--layer", nargs="+", action="extend", default=[], metavar="L", help="only these layers")
-    statuses = [status.value for status in Status]
-    listing.add_argument("--status", nargs="+", action="extend", default=[], choices=statuses, help="as it is now")
-    gates = [gate.value for gate in Gate]
-    listing.add_argument("--gate", nargs="+", action="extend", default=[], choices=gates, help="how it gates")
+    listing.add_argument("--status", nargs="+", action="extend", default=[], metavar="S", help="with these statuses")
+    listing.add_argument("--gate", nargs="+", action="extend", default=[], metavar="G", help="that gate so")
     listing.add_argument("--json", action="store_true", help="as JSON, with every key of the row")
     listing.set_defaults(handler=cmd_list)
 
@@ -49,12 +45,15 @@ def add_parsers(subparsers: Any) -> None:
     catalog.set_defaults(handler=cmd_catalog)
 
 
-def _width() -> Exit:
+def _width() -> int:
+    import shutil
+
     return shutil.get_terminal_size((100, 24)).columns
 
 
 def _opened() -> tuple[Project, Catalog]:
-    from harness.jobs.catalog import project_catalog
+    from harness.jobs.rows import project_catalog
+    from harness.project import load_project
 
     project = load_project(Path.cwd())
     return project, project_catalog(project)
@@ -64,7 +63,11 @@ def cmd_list(args: argparse.Namespace) -> Exit:
     """Print the KPIs that all filters let through; 5 where there is none."""
     from harness.jobs.evidence import gather
     from harness.report.catalog_text import list_text
+    from kpis.registry import select
+    from kpis.terms.kpi import Gate, Status
 
+    _require_words("status", args.status, [status.value for status in Status])
+    _require_words("gate", args.gate, [gate.value for gate in Gate])
     project, catalog = _opened()
     chosen = select(catalog, layers=args.layer)
     evidence = gather(project.root, {kpi.layer for kpi in chosen}, own_runtime=project.runtime)
@@ -80,6 +83,17 @@ def cmd_list(args: argparse.Namespace) -> Exit:
     return Exit.OK
 
 
+def _require_words(what: str, given: list[str], known: list[str]) -> None:
+    from kpis.errors import SelectionError, did_you_mean
+
+    for word in given:
+        if word not in known:
+            raise SelectionError(
+                f"There is no {what} named {word}{did_you_mean(word, known)}; it is one of {', '.join(known)}: "
+                "try `python -m harness list`."
+            )
+
+
 def _passes(kpi: Kpi, status: Status, args: argparse.Namespace) -> bool:
     if args.status and status.value not in args.status:
         return False
@@ -91,7 +105,7 @@ def _passes(kpi: Kpi, status: Status, args: argparse.Namespace) -> bool:
 
 def cmd_explain(args: argparse.Namespace) -> Exit:
     """Print all about one KPI."""
-    from harness.jobs.catalog import emits
+    from harness.jobs.catalog import emits, seam_file
     from harness.jobs.evidence import gather
     from harness.report.catalog_text import explain_text
 
@@ -101,13 +115,15 @@ def cmd_explain(args: argparse.Namespace) -> Exit:
     if args.json:
         _print_json({"schema": "harness.explain/1", "kpi": _plain(catalog, kpi, status)})
     else:
-        print(explain_text(catalog, kpi, status, emits(catalog, kpi), _width()), end="")
+        seam_known = seam_file(kpi).is_file()
+        print(explain_text(catalog, kpi, status, emits(catalog, kpi), _width(), seam_known=seam_known), end="")
     return Exit.OK
 
 
 def cmd_catalog(args: argparse.Namespace) -> Exit:
     """Write KPI-CATALOG.md, or with ``--check`` print every lie: 1 where there is one, 3 where nothing can be told."""
     from harness.jobs.catalog import PAGE, check, write
+    from harness.project import load_project
 
     root = load_project(Path.cwd()).root
     if args.check:
@@ -123,16 +139,22 @@ def _report(findings: list[Finding]) -> Exit:
 
     failures = [finding for finding in findings if finding.kind.failure]
     unknown = [finding for finding in findings if finding.kind is FindingKind.UNKNOWN]
+    not_yet = [finding.subject for finding in findings if finding.kind is FindingKind.NOT_YET]
     for finding in findings:
-        print(f"{finding.kind.value}: {inert(finding.sentence)}")
+        if finding.kind is not FindingKind.NOT_YET:
+            print(f"{finding.kind.value}: {inert(finding.sentence)}")
+    if not_yet:
+        print(f"{FindingKind.NOT_YET.value}: {', '.join(not_yet)}; see `python -m harness list --status proposed`.")
     if failures:
-        print(f"The catalog fails: {len(failures)} of {len(findings)} findings.")
+        print(f"The catalog fails the check: {len(failures)} to mend.")
         return Exit.FAILED
     print("Whether the catalog is true is unknown." if unknown else "The catalog is true.")
     return Exit.UNKNOWN if unknown else Exit.OK
 
 
 def _plain(catalog: Catalog, kpi: Kpi, status: Status) -> dict[str, Any]:
+    from kpis.terms.kpi import Kpi
+
     seam = catalog.seam(kpi)
     plain = {name: getattr(kpi, name) for name in Kpi.__dataclass_fields__}
     return {
@@ -147,4 +169,6 @@ def _plain(catalog: Catalog, kpi: Kpi, status: Status) -> dict[str, Any]:
 
 
 def _print_json(value: dict[str, Any]) -> None:
+    import json
+
     print(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False))

@@ -17,7 +17,7 @@ from harness.formats.claude_drafts import BlockDraft, CallDraft, EventDraft, Gat
 from harness.formats.claude_finish import finished
 from harness.formats.claude_lines import Block, Line, Message, count_of, text_bytes, unix_ms
 from harness.formats.claude_tools import INTERRUPTED, agent_of, op_of, outcome_of
-from harness.formats.pseudonym import HEAD_BYTES, Pseudonyms, safe_id, safe_name
+from harness.formats.pseudonym import Pseudonyms, safe_id, safe_name
 from kpis.terms.trace import EventKind, Issue, ThreadKind, TraceEvent, UserKind
 
 __all__ = ["KNOWN_KINDS", "Session"]
@@ -127,11 +127,9 @@ class Session:
         self._all.turns.append(turn)
         return turn
 
-    def _block(
-        self, turn: TurnDraft, role: str, body: bytes, head: bytes, request: RequestDraft | None, at: int | None
-    ) -> None:
+    def _block(self, turn: TurnDraft, role: str, body: bytes, request: RequestDraft | None, at: int | None) -> None:
         names = self._names
-        block = BlockDraft(turn.thread, turn.index, role, len(body), names.digest(body), names.head(head), request, at)
+        block = BlockDraft(turn.thread, turn.index, role, len(body), names.digest(body), names.head(body), request, at)
         self._all.log[turn.thread].append(block)
 
     def _assistant(
@@ -158,12 +156,11 @@ class Session:
             if block.type == "text" and block.text:
                 body = _utf8(block.text)
                 request.visible_chars += len(block.text)
-                self._block(turn, "assistant", body, body, request, at)
+                self._block(turn, "assistant", body, request, at)
             elif block.type == "tool_use":
                 given = bytes(block.input)
                 request.visible_chars += len(given)
-                head = _utf8(block.name or "") + b" " + given[: 8 * HEAD_BYTES]
-                self._block(turn, "assistant", given, head, request, at)
+                self._block(turn, "assistant", _utf8(block.name or "") + b" " + given, request, at)
                 self._called(block, given, request, when, at)
 
     def _call(self, call_id: str, thread: str) -> CallDraft:
@@ -202,9 +199,9 @@ class Session:
         for block in results:
             body = text_bytes(block.content)
             self._answered(block, body, line, thread, when, at)
-            self._block(turn, "tool", body, body, None, at)
+            self._block(turn, "tool", body, None, at)
         for body in texts:
-            self._block(turn, "user", body, body, None, at)
+            self._block(turn, "user", body, None, at)
 
     def _answered(self, block: Block, body: bytes, line: Line, thread: str, when: int | None, at: int | None) -> None:
         call = self._call(safe_id(block.tool_use_id or f"{thread}.result-{self._n_calls[thread]}"), thread)

@@ -14,18 +14,19 @@ from itertools import zip_longest
 from pathlib import Path
 
 from harness.jobs.evidence import Evidence, gather
+from harness.jobs.rows import project_catalog
 from harness.jobs.wired import wired
-from harness.project import Project, load_project, plugin_kpi_files
+from harness.measure.launch import INSTRUMENT
+from harness.project import load_project
 from harness.record.store import write_atomic
 from harness.report.catalog_page import catalog_markdown
-from kpis.errors import CatalogError
-from kpis.registry import Catalog, extend, load
+from kpis.registry import Catalog
 from kpis.status import status_gap
 from kpis.terms.kpi import Estimand, Kpi
 from kpis.terms.quantity import Basis
 from kpis.terms.reading import Leg, Reading
 
-__all__ = ["PAGE", "Finding", "FindingKind", "check", "emits", "project_catalog", "write"]
+__all__ = ["PAGE", "Finding", "FindingKind", "check", "emits", "seam_file", "write"]
 
 PAGE = "KPI-CATALOG.md"
 
@@ -56,27 +57,15 @@ class Finding:
     sentence: str
 
 
-def project_catalog(project: Project, *, plugins: bool = True) -> Catalog:
-    """The built-in catalog with the rows of the project and, if ``plugins``, of installed packages.
-
-    Raises:
-        kpis.registry.CatalogError: a file of rows cannot be used.
-    """
-    catalog = load()
-    for path in (*project.kpi_files, *(plugin_kpi_files() if plugins else ())):
-        name = path.relative_to(project.root).as_posix() if path.is_relative_to(project.root) else path.name
-        try:
-            blob = path.read_bytes()
-        except OSError as error:
-            raise CatalogError([f"{name} cannot be read: {error.strerror}; see `ls -l {name}`."]) from error
-        catalog = extend(catalog, name, blob)
-    return catalog
-
-
 def emits(catalog: Catalog, kpi: Kpi) -> bool:
     """Whether a probe for ``kpi`` is in the tree; for a derived row, whether all of its inputs have one."""
     sources = kpi.inputs if kpi.shares is None else (kpi.shares,)
     return all(emits(catalog, catalog.get(name)) for name in sources) if kpi.derived else wired(kpi)
+
+
+def seam_file(kpi: Kpi) -> Path:
+    """Where the reference runtime's part for the seam of ``kpi`` is, by rule."""
+    return Path(INSTRUMENT) / "seams" / f"{kpi.seam}.py"
 
 
 def _generate(root: Path) -> tuple[Catalog, Evidence, str]:
@@ -127,7 +116,7 @@ def check(root: Path) -> list[Finding]:
 def _stale_page(path: Path, page: str) -> Iterator[Finding]:
     again = "run `python -m harness catalog` and commit the result."
     try:
-        found = path.read_text(encoding="utf-8")
+        found = path.read_bytes().decode("utf-8")  # read_text would hide changed line endings
     except FileNotFoundError:
         yield Finding(FindingKind.STALE_PAGE, PAGE, f"{PAGE} does not exist; {again}")
         return

@@ -33,6 +33,7 @@ _STEAL = 0.01  # one percent of the time taken by the host is as large as the sm
 _SLOW_CLOCK_NS = 1_000.0  # a stamp this long is a system call, where a vDSO read costs some tens of ns
 _COARSE_CLOCK_NS = 1_000.0  # a value needs 1,000 ticks; ticks of 1 us still leave 5 ms values a hundredfold margin
 _FAST_SOURCES = ("tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page")
+_SITE_MS = 5.0  # an eighth of the budget of a pair's worker: less than that explains no missed budget
 _SLOWING = {
     "PYTHONDEVMODE": "development mode",
     "PYTHONMALLOC": "another allocator",
@@ -103,7 +104,8 @@ def _load(seen: Mapping[str, Any], cores: int) -> list[Finding]:
         else:
             found.append(Finding(Severity.GOOD, fact))
     if seen.get("running"):
-        fact = f"{seen['running']} other processes are running at this moment."
+        count = seen["running"]
+        fact = f"{count} other {'process is' if count == 1 else 'processes are'} running at this moment."
         found.append(Finding(Severity.NOISY, fact, "See them with `ps -eo stat,pid,comm --sort=-pcpu | grep ^R`."))
     if seen.get("steal") is not None and seen["steal"] > _STEAL:
         fact = f"The host has taken {seen['steal']:.1%} of the processor time since boot."
@@ -230,6 +232,6 @@ def _bare(name: str, took: float, site_ns: float | None, hooks: tuple[str, ...])
     if not hooks:
         return Finding(Severity.GOOD, fact + ".")
     fact += f", where {', '.join(hooks)} run code at every start."
-    if site_ns / 1e6 < took / 4:  # a share that would not explain a missed budget
+    if site_ns / 1e6 < _SITE_MS:
         return Finding(Severity.NOTE, fact)
     return Finding(Severity.NOISY, fact, "Use an environment without them: `python -m venv .venv`.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from harness.record.store import committed_runs, runs
 from kpis.registry import Catalog
@@ -107,18 +107,15 @@ def _heads(paths: Iterable[Path], refused: list[str]) -> Iterator[_Head]:
 
         from harness.record.run import Selection
 
-        class Shape(TypedDict):
-            created: str
-            complete: bool
-            selection: Selection
-
+        fields = [("created", str), ("complete", bool), ("selection", Selection)]
+        shape = msgspec.defstruct("Shape", fields)
         try:
             blob = path.read_bytes()
-            head = msgspec.json.decode(blob, type=Shape)
+            head: Any = msgspec.json.decode(blob, type=shape)
         except (OSError, msgspec.MsgspecError) as error:
             refused.append(f"{path.name} is not a readable run file ({error}); move it away, then run this again.")
             continue
-        yield _Head(path, blob, head["created"], head["complete"], head["selection"])
+        yield _Head(path, blob, head.created, head.complete, head.selection)
 
 
 def _readings(head: _Head, refused: list[str]) -> list[Reading] | None:

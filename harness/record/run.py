@@ -181,7 +181,7 @@ def encode(run: Run) -> bytes:
 
 def _sentence(name: str, error: Exception) -> RunFileError:
     if isinstance(error, RecursionError):
-        return RunFileError(f"{name} is not a run file: at $ it is nested too deeply; {_AGAIN}")
+        return RunFileError(f"{name} is not a run file: at $: it is nested too deeply; {_AGAIN}")
     message, _, where = str(error).rpartition(" - at `")
     path = where.rstrip("`") if message else "$"
     what = (message or str(error)).rstrip(".")

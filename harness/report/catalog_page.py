@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from harness.report.inert import inert
 from kpis.registry import Catalog
-from kpis.terms.kpi import Kpi, Layer, Seam, Status
+from kpis.terms.kpi import Gate, Kpi, Layer, Seam, Status
 
 __all__ = ["LAYER_TITLES", "catalog_markdown", "knobs_text", "params_text", "point_text"]
 
@@ -93,6 +93,12 @@ def _seam_row(seam: Seam) -> tuple[str, ...]:
     )
 
 
+def _gate_point(kpi: Kpi) -> str:
+    if kpi.gate in (Gate.EXACT, Gate.INVARIANT) and kpi.params:
+        return "every point"
+    return "" if kpi.gate is Gate.REPORT else _code(point_text(kpi.gate_point))
+
+
 def _kpi_row(kpi: Kpi, status: Status) -> tuple[str, ...]:
     name = f"`{kpi.id}`" + (f" ({_cell(kpi.symbol)})" if kpi.symbol else "")
     return (
@@ -102,7 +108,7 @@ def _kpi_row(kpi: Kpi, status: Status) -> tuple[str, ...]:
         kpi.direction.value,
         kpi.estimand.value,
         kpi.gate.value,
-        _code(point_text(kpi.gate_point)),
+        _gate_point(kpi),
         _code(kpi.seam),
         _cell(kpi.question),
         _cell(kpi.fence),

@@ -6,7 +6,6 @@ source without importing it: the code under test is not run to be described. Not
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
@@ -67,6 +66,8 @@ def formula_words(formula: str, folder: Path = FORMULAS) -> tuple[str, str | Non
 
     The paragraph is None where the file or the function is not there, or says nothing of itself.
     """
+    import ast  # `list` does not need it
+
     room, _, name = formula.partition(":")
     dotted = f"kpis.formulas.{room.replace('/', '.')}.{name}"
     try:
@@ -80,7 +81,9 @@ def formula_words(formula: str, folder: Path = FORMULAS) -> tuple[str, str | Non
     return dotted, None
 
 
-def explain_text(catalog: Catalog, kpi: Kpi, status: Status, probe_known: bool, width: int = 80) -> str:
+def explain_text(
+    catalog: Catalog, kpi: Kpi, status: Status, probe_known: bool, width: int = 80, *, seam_known: bool = True
+) -> str:
     """Everything that the catalog knows about ``kpi``, and how to reproduce it, in at most ``width`` columns."""
     target = "" if status is kpi.target_status else f" (the catalog's target is {kpi.target_status.value})"
     lines = [kpi.id + (f" ({inert(kpi.symbol)})" if kpi.symbol else ""), *_wrapped(kpi.question, width, ""), ""]
@@ -98,7 +101,7 @@ def explain_text(catalog: Catalog, kpi: Kpi, status: Status, probe_known: bool, 
     ]
     lines += _facts(facts, width)
     lines += ["", "Files"]
-    lines += _facts(_files(kpi, probe_known), width)
+    lines += _facts(_files(kpi, probe_known, seam_known), width)
     lines += ["", "Reproduce", *_reproduce(kpi, probe_known, width)]
     return "\n".join(lines) + "\n"
 
@@ -155,15 +158,16 @@ def _formation(kpi: Kpi) -> list[tuple[str, str]]:
     return facts
 
 
-def _files(kpi: Kpi, probe_known: bool) -> list[tuple[str, str]]:
+def _files(kpi: Kpi, probe_known: bool, seam_known: bool) -> list[tuple[str, str]]:
     probe = probe_reference(kpi).partition(":")[0].replace(".", "/") + ".py"
     row = f"kpis/catalog/{kpi.layer.value}.toml" if kpi.origin == "catalog" else kpi.origin
     if kpi.inputs:
         probe = "none: it is computed from other readings"
+    seam = f"seams/{kpi.seam}.py" if kpi.origin == "catalog" or seam_known else f"the runtime's offer of {kpi.seam}"
     return [
         ("row", f"{row}, [kpi.{kpi.id}]"),
-        ("seam", f"seams/{kpi.seam}.py" if kpi.origin == "catalog" else f"the runtime's offer of {kpi.seam}"),
-        ("probe", probe if probe_known or kpi.inputs else f"{probe} (not there yet)"),
+        ("seam", seam if seam_known or kpi.origin != "catalog" else f"{seam} (not there yet)"),
+        ("probe", probe if probe_known or kpi.inputs else f"{probe} (nothing there emits it yet)"),
     ]
 
 

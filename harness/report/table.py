@@ -187,6 +187,8 @@ def _foot(run: Run, page: Page, path: Path | None) -> None:
         following = "python -m harness run --resume"
     elif void is not None:
         following = f"python -m harness explain {shlex.quote(page.safe(void.kpi))}"
+    elif run.source.commit is None:  # nothing to compare with
+        following = "python -m harness list"
     else:
         following = "python -m harness gate --against HEAD"
     file = f"Run file {page.safe(_relative(path))}; next" if path is not None else "Next"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from seams.contract import Engine
 from seams.contract.syscall import Result, ToolCall, Verdict
-from seams.contract.verdict import ReasonCode, Status, VerdictKind
+from seams.contract.verdict import ReasonCode, Status, VerdictKind, Witness
 from seams.syscall.canonical import canonical
 from seams.syscall.fold import fold_rank
 from seams.syscall.reasons import disposition, reason_name
@@ -113,8 +113,6 @@ def denied_result(verdict: Verdict) -> Result:
 
 def witnessed(kernel: KernelState, call: ToolCall, verdict: Verdict) -> Verdict:
     """What a REQUIRE_WITNESS becomes: ALLOW if any resolver confirms, else DENY, refuted or unwitnessed."""
-    from seams.contract.verdict import Witness
-
     claim = verdict.meta.get("claim", "")
     found = {resolver.resolve(call, claim) for resolver in kernel.resolvers}
     if Witness.CONFIRMED in found:

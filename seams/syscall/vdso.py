@@ -58,12 +58,7 @@ def calculate(args: bytes) -> bytes | None:
     try:
         given = json.loads(args)
         a, b = given["a"], given["b"]
-        if (
-            isinstance(a, bool)
-            or isinstance(b, bool)
-            or not isinstance(a, int | float)
-            or not isinstance(b, int | float)
-        ):
+        if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in (a, b)):
             return None
         total = float(a) + float(b)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
@@ -122,11 +117,13 @@ class Vdso:
         if static is not None:
             return self._hit(static, "3")
         if not servable:
-            return self._miss(Miss.DESTRUCTIVE if shaped else Miss.MISSING_HINTS)
+            self._miss(Miss.DESTRUCTIVE if shaped else Miss.MISSING_HINTS)
+            return None
         key = self._key(call)
         held = self._entries.get(key)
         if held is None:
-            return self._miss(Miss.NOT_CACHED)
+            self._miss(Miss.NOT_CACHED)
+            return None
         self._entries.move_to_end(key)
         return self._hit(held, "2")
 

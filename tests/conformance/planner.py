@@ -24,7 +24,7 @@ ELIDED_FIELDS = ("id", "step", "role", "digest", "cost", "benefit", "reason")
 PLAN_FIELDS = ("budget", "objective", "candidates", "cost_used", "pinned_tokens", "benefit", "over_budget")
 RENDERED_FIELDS = ("id", "step", "role", "descriptor", "bytes", "tokens")
 REFUSED_FIELDS = ("id", "step", "role", "reason")
-WITNESS_FIELDS = [
+WITNESS_FIELDS = (
     "candidates",
     "resident",
     "elided",
@@ -37,7 +37,7 @@ WITNESS_FIELDS = [
     "refused",
     "reconciled",
     "cost_contract",
-]
+)
 
 
 def same(expected: object, actual: object) -> bool:

@@ -59,7 +59,7 @@ def test_what_is_no_case_file_is_unreadable(tmp_path: Path, text: str, capsys) -
     file.write_text(text)
     assert main([str(file)]) == 2
     assert "cannot be read" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="cases|Expecting"):
+    with pytest.raises(ValueError, match=r"cases|Expecting"):
         run(text)
 
 

@@ -97,11 +97,21 @@ async def _spawned(view: View, session: Session, phase: str) -> Slice:
 
 
 async def _compressed(view: View, session: Session) -> Tally | Undefined:
-    """Stock over stock: the tokens of the whole history at the last turn over those of its view."""
-    rendered = await settled(view.render_turn(session.messages))
-    verify_rendered(session.messages, rendered, view.budget)
-    linear, planned = tokens_of(session.messages), tokens_of(rendered)
+    """Stock over stock: the tokens of the whole history at the last turn over those of its view.
+
+    Raises:
+        WorkNotDoneError: an elided span lost its handle; a window that forgets is no compression.
+    """
+    history = session.messages
+    plan = await settled(view.plan(history, await settled(view.forecast(history))))
+    rendered = await settled(view.render(history, plan))
+    verify_plan(history, plan, view.budget)
+    verify_rendered(history, rendered, view.budget)
+    witness = audit(plan)
+    if not witness.faithful:
+        raise WorkNotDoneError(f"{len(witness.unrecoverable)} elided spans cannot be recovered")
+    linear, planned = tokens_of(history), tokens_of(rendered)
     if planned == 0:
         return Undefined("no-denominator", "The view of the last turn holds no token: every text in it is empty.")
-    left_out = len(session.messages) - len(rendered)
-    return Tally(linear, planned, evidence=(f"{left_out} of {len(session.messages)} messages left out, recoverable",))
+    evidence = f"of {len(history)} messages {witness.resident} are resident, {witness.elided} elided with their handles"
+    return Tally(linear, planned, evidence=(evidence,))

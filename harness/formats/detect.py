@@ -1,0 +1,62 @@
+"""Which of the known formats a file is in, by its content.
+
+A name may lie and an exported file is often renamed, so the extension only breaks near ties. This module refuses to
+guess: below even odds the answer is that the format is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+from typing import BinaryIO, Protocol
+
+from harness.formats import toolcalls
+from harness.formats.claude_code import ClaudeCode
+from harness.formats.jsonl_session import JsonlSession
+from harness.formats.limits import FormatError, Limits, printable
+from kpis.terms.trace import Issue, TraceEvent
+
+__all__ = ["HEAD", "Format", "Known", "detect"]
+
+HEAD = 1 << 20
+"""Bytes of a file that are enough to know it by: image lines are longer, but never the first twenty."""
+
+_SURE = 0.5
+
+
+class Format(Protocol):
+    """A reader of recorded sessions. Pure: no path, no network, no text kept."""
+
+    def sniff(self, head: bytes, filename: str) -> float:
+        """How sure ``head`` (the first bytes of a file of that name) is in this format: 0 to 1."""
+        ...
+
+    def read(self, blob: BinaryIO, limits: Limits) -> Iterator[TraceEvent | Issue]:
+        """Yield what the recording says; the only exception is FormatError."""
+        ...
+
+
+class Known(Enum):
+    """The formats that can be read."""
+
+    CLAUDE_CODE = "claude-code"
+    TOOL_CALLS = "calls"
+    JSONL_SESSION = "jsonl-session"
+
+
+def detect(head: bytes, filename: str) -> Known:
+    """The format of the file that begins with ``head``.
+
+    Raises:
+        FormatError: none of the known ones.
+    """
+    scores = {
+        Known.CLAUDE_CODE: ClaudeCode().sniff(head, filename),
+        Known.TOOL_CALLS: toolcalls.sniff(head, filename),
+        Known.JSONL_SESSION: JsonlSession().sniff(head, filename),
+    }
+    best = max(scores, key=scores.__getitem__)
+    if scores[best] < _SURE:
+        known = ", ".join(each.value for each in Known)
+        raise FormatError(f"{printable(filename)} is in none of the known formats ({known}).")
+    return best

@@ -1,0 +1,95 @@
+"""Probe of ``syscall/decide``: the decisions over a trace, stamped one by one, or as a batch.
+
+The slice decides and nothing else: it submits nothing and counts nothing, and it reads no clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import cycle, islice
+from typing import Any, ClassVar
+
+from harness.measure.clock import CallSlice, Engine, Slice, Undefined, Workload, WorkNotDoneError
+from harness.probes.syscall._trace import awaits, calls_of, each, fresh, offered, settle, settled, unusable
+from seams.contract.syscall import ToolCall, Verdict
+from seams.contract.verdict import VerdictKind
+
+__all__ = ["Decisions", "Probe"]
+
+_OPEN_ENDED = (VerdictKind.DEFER, VerdictKind.INDETERMINATE)
+
+
+class Decisions:
+    """Cyclic decisions over the calls of a trace, each on a fresh object made outside the clock."""
+
+    engine: Engine = "none"
+
+    def __init__(self, decide: Callable[[ToolCall], Any], calls: list[ToolCall], expected: list[Verdict]) -> None:
+        self._decide = decide
+        self._calls = calls
+        self._expected = expected
+        self._wanted: Verdict | None = None
+
+    def _round(self, n: int) -> list[ToolCall]:
+        self._wanted = self._expected[(n - 1) % len(self._expected)]
+        return [fresh(call) for call in islice(cycle(self._calls), n)]
+
+    def calls(self, n: int) -> Iterator[Callable[[], object]]:
+        """``n`` single decisions, from the first call of the trace on."""
+        return (partial(self._decide, call) for call in self._round(n))
+
+    def batch(self, loops: int) -> Callable[[], object]:
+        """``loops`` decisions in one go."""
+        return each(self._decide, self._round(loops))
+
+    def check(self, result: object) -> None:
+        """The last decision must be the verdict that its call got before the clock ran."""
+        wanted = self._wanted
+        told = (getattr(result, "kind", None), getattr(result, "reason", None))
+        if wanted is None or told != (wanted.kind, wanted.reason):
+            raise WorkNotDoneError(f"the last decision returned {result!r} where {self._wanted!r} was expected")
+
+
+class Probe:
+    """Opens the decisions of the workload's world."""
+
+    kpis: ClassVar[frozenset[str]] = frozenset({"tool_call_p50_ns", "local_serve_ns"})
+
+    def open(
+        self,
+        kpi: str,  # noqa: ARG002 - both are the same slice; the harness stamps the one and batches the other
+        runtime: Any,
+        workload: Workload | None,
+        params: Mapping[str, str],  # noqa: ARG002
+    ) -> Slice | CallSlice | Undefined:
+        """The slice, or why there is none.
+
+        Raises:
+            WorkNotDoneError: a decision is no verdict, or contradicts what the trace says of its call.
+        """
+        refused = unusable(workload)
+        if refused is not None or workload is None:
+            return refused or Undefined("workload-kind", "There is no workload.")
+        found = offered(runtime, "syscall/decide", "none", workload.data["world"])
+        if isinstance(found, Undefined):
+            return found
+        return settled(_open(found, workload), asynchronous=awaits(found, "decide"))
+
+
+async def _open(found: Any, workload: Workload) -> Decisions:
+    calls = calls_of(workload)
+    expected = [await settle(found.decide(fresh(call))) for call in calls]
+    for call, verdict, told in zip(calls, expected, workload.data["calls"], strict=True):
+        _require_verdict(call, verdict, told.get("class"))
+    return Decisions(found.decide, calls, expected)
+
+
+def _require_verdict(call: ToolCall, verdict: Any, expected_class: str | None) -> None:
+    kind = getattr(verdict, "kind", None)
+    if not isinstance(kind, int) or kind in _OPEN_ENDED:
+        raise WorkNotDoneError(f"the decision about {call.tool} is {verdict!r}, which settles nothing")
+    if expected_class == "deny" and kind != VerdictKind.DENY:
+        raise WorkNotDoneError(f"{call.tool} must be denied in this trace, and the decision is {verdict!r}")
+    if expected_class == "grammar" and kind != VerdictKind.TRANSFORM:
+        raise WorkNotDoneError(f"{call.tool} must be repaired in this trace, and the decision is {verdict!r}")

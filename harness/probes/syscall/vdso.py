@@ -1,0 +1,79 @@
+"""Probe of ``syscall/vdso``: the share of a trace's calls that the fast path answers.
+
+``isolated`` replays on an empty cache. ``shared_cache`` first replays the trace with lookups off on the same fast path,
+which fills it, and counts the second replay alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
+from harness.probes.syscall._trace import awaits, calls_of, fresh, offered, settle, settled, unusable
+
+__all__ = ["Probe"]
+
+_TIERS = {"1": "pure", "2": "dedup", "3": "static"}
+
+
+class Probe:
+    """Opens the hit rate of one arm."""
+
+    kpis: ClassVar[frozenset[str]] = frozenset({"vdso_hit_rate"})
+
+    def open(
+        self,
+        kpi: str,  # noqa: ARG002
+        runtime: Any,
+        workload: Workload | None,
+        params: Mapping[str, str],
+    ) -> Tally | Undefined:
+        """Hits over calls, the hits by tier; or why there is no rate.
+
+        Raises:
+            WorkNotDoneError: the kernel's counters do not account for every call.
+        """
+        refused = unusable(workload)
+        if refused is not None or workload is None:
+            return refused or Undefined("workload-kind", "There is no workload.")
+        path = offered(runtime, "syscall/vdso", "mock", workload.data["world"])
+        if isinstance(path, Undefined):
+            return path
+        shared = params["arm"] == "shared_cache"
+        asynchronous = awaits(path, "mount")
+        if not asynchronous:
+            asynchronous = awaits(path.mount(workload.data["world"], lookup=True), "syscall", "counters")
+        return settled(_rate(path, workload, shared=shared), asynchronous=asynchronous)
+
+
+async def _rate(path: Any, workload: Workload, *, shared: bool) -> Tally:
+    calls = calls_of(workload)
+    world = workload.data["world"]
+    if shared:
+        filling = await settle(path.mount(world, lookup=False))
+        hits = await _hits(filling, calls)
+        if hits:
+            raise WorkNotDoneError(f"with lookups off the fast path still answered {sum(hits.values())} calls")
+    hits = await _hits(await settle(path.mount(world, lookup=True)), calls)
+    return Tally(sum(hits.values()), len(calls), reasons=hits, source=workload.source)
+
+
+async def _hits(kernel: Any, calls: list[Any]) -> Mapping[str, int]:
+    """Hits by tier of one replay."""
+    tiers: Counter[str] = Counter()
+    for call in calls:
+        result, _ = await settle(kernel.syscall(fresh(call)))
+        if result.meta.get("served_by") == "vdso":
+            tier = result.meta.get("tier", "")
+            tiers[_TIERS.get(tier, f"tier-{tier}")] += 1
+    counters = await settle(kernel.counters())
+    settled_calls = counters.vdso_hits + counters.denies + counters.engine_calls
+    if counters.submits != len(calls) or settled_calls != len(calls):
+        raise WorkNotDoneError(
+            f"of {len(calls)} calls the kernel submitted {counters.submits} and settled {settled_calls}"
+        )
+    if counters.vdso_hits != sum(tiers.values()):
+        raise WorkNotDoneError(f"the kernel counts {counters.vdso_hits} hits and {sum(tiers.values())} results say so")
+    return dict(tiers)

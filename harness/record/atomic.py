@@ -1,0 +1,130 @@
+"""How a file is written so that a reader sees the old one or the new one, never a half, and what is said if it fails.
+
+Refuses to delete anything but its own temporary files. A device or a pipe named as target is written through, never
+replaced.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shlex
+import stat
+from pathlib import Path
+
+__all__ = ["StoreError", "explained", "sync_folder", "write_all", "write_atomic"]
+
+
+class StoreError(OSError):
+    """A file or folder of ours cannot be used; a full sentence with the next command to type."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+def explained(path: Path, error: OSError) -> StoreError:
+    """The sentence for an operating system error met while writing ``path``."""
+    folder = path.parent
+    quoted = shlex.quote(str(folder))
+    match error.errno:
+        case errno.EACCES | errno.EPERM | errno.EROFS:
+            return StoreError(f"{path} cannot be written: {folder} is read-only for you; see `ls -ld {quoted}`.")
+        case errno.ENOSPC | errno.EDQUOT:
+            return StoreError(f"{path} cannot be written: the disk (or your quota) is full; see `df -h {quoted}`.")
+        case errno.EFBIG:
+            return StoreError(f"{path} cannot be written: it exceeds the file-size limit; see `ulimit -f`.")
+        case errno.ENOENT:
+            return StoreError(f"{path} cannot be written: {folder} is missing; make it with `mkdir -p {quoted}`.")
+        case errno.ENOTDIR:
+            return StoreError(f"{path} cannot be written: {folder} is not a folder; see `ls -ld {quoted}`.")
+        case errno.EEXIST:
+            return StoreError(f"{path} cannot be made: something of that name is there; see `ls -ld {quoted}`.")
+        case errno.EISDIR:
+            return StoreError(f"{path} cannot be written: it is a folder; name a file inside it with `--json FILE`.")
+        case errno.ENAMETOOLONG:
+            return StoreError(f"{path} cannot be written: the name is too long; choose another with `--json FILE`.")
+        case _:
+            why = error.strerror or str(error)
+            return StoreError(f"{path} cannot be written: {why}; choose another place with `--json FILE`.")
+
+
+def write_all(handle: int, blob: bytes) -> None:
+    """Write every byte: one ``write`` may take a part only, and the next then says why."""
+    view = memoryview(blob)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def sync_folder(folder: Path) -> None:
+    """Make a rename or a removal in ``folder`` survive a power failure, where the file system can."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some network file systems cannot, and say so
+            raise
+    finally:
+        os.close(handle)
+
+
+def _mode_of(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
+
+
+def _write_through(path: Path, blob: bytes) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        write_all(handle, blob)
+    finally:
+        os.close(handle)
+
+
+def _replace(path: Path, blob: bytes, mode: int | None) -> None:
+    temporary = path.with_name(f".{os.getpid()}-{os.urandom(4).hex()}.tmp")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
+    try:
+        try:
+            if mode is not None:
+                os.fchmod(handle, stat.S_IMODE(mode))
+            write_all(handle, blob)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        temporary.replace(path)
+    except BaseException:  # Ctrl-C included: nothing of ours stays behind
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def write_atomic(path: Path, blob: bytes) -> None:
+    """Put ``blob`` at ``path``: a temporary file in the same folder, flushed to disk, then renamed over it.
+
+    Missing folders are made. A link is followed; the mode of an existing file is kept. A device or pipe is written
+    through, since renaming over it would destroy it.
+
+    Raises:
+        StoreError: the folder is read-only, the disk is full, a size limit was hit, ... ; the old file is untouched.
+    """
+    try:
+        path = Path(os.path.realpath(path))
+        _make(path.parent)
+        mode = _mode_of(path)
+        if mode is not None and stat.S_ISDIR(mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if mode is None or stat.S_ISREG(mode):
+            _replace(path, blob, mode)
+        else:
+            _write_through(path, blob)
+    except OSError as error:
+        raise explained(path, error) from error

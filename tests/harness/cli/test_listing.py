@@ -1,0 +1,95 @@
+"""The three commands: filters, JSON, exit codes."""
+
+import argparse
+import json
+
+import pytest
+
+from harness.cli.exits import Exit
+from harness.cli.listing import add_parsers
+from harness.jobs.catalog import PAGE
+from kpis.errors import SelectionError
+from kpis.registry import load
+from kpis.terms.kpi import Layer
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty project; its code, standard output and standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def call(*words):
+        parser = argparse.ArgumentParser()
+        add_parsers(parser.add_subparsers())
+        args = parser.parse_args(words)
+        code = args.handler(args)
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def names(out):
+    return [item["id"] for item in json.loads(out)["kpis"]]
+
+
+def test_the_list_holds_every_kpi(run):
+    code, out, err = run("list")
+    assert (code, err) == (Exit.OK, "")
+    assert all(kpi.id in out for kpi in load())
+
+
+def test_filters_combine(run):
+    code, out, _ = run("list", "plan", "--layer", "turn", "--gate", "timed", "--json")
+    assert code == Exit.OK
+    assert names(out) == ["turn_spawn_ns", "planner_optimize_ns"]
+    assert names(run("list", "PLAN", "--layer", "turn", "--gate", "report", "timed", "--json")[1]) == names(out)
+
+
+def test_layers_can_be_several(run):
+    _, out, _ = run("list", "--json", "--layer", "rsi", "stream")
+    assert {item["layer"] for item in json.loads(out)["kpis"]} == {Layer.RSI.value, Layer.STREAM.value}
+
+
+def test_statuses_are_the_derived_ones(run):
+    assert len(names(run("list", "--status", "proposed", "--json")[1])) == len(load())
+    code, out, err = run("list", "--status", "standing")
+    assert (code, out) == (Exit.UNCOVERED, "")
+    assert "No KPI passes these filters" in err
+
+
+def test_the_json_of_a_row_holds_its_seam_and_points(run):
+    _, out, _ = run("explain", "reap_latency_kernel", "--json")
+    row = json.loads(out)["kpi"]
+    assert row["frozen_sync"] is True
+    assert row["points"] == [{"slice": "kernel"}, {"slice": "engine"}]
+    assert (row["status"], row["target_status"], row["unit"]) == ("proposed", "standing", "ns")
+
+
+def test_explain_finds_a_symbol(run):
+    code, out, _ = run("explain", "TTFT")
+    assert code == Exit.OK
+    assert out.startswith("ttft (TTFT)\n")
+
+
+def test_an_unknown_name_is_an_error_for_the_caller(run):
+    with pytest.raises(SelectionError):
+        run("explain", "ttftt")
+    with pytest.raises(SelectionError):
+        run("list", "--layer", "trun")
+    with pytest.raises(SelectionError, match=r"no status named standin \(did you mean standing\?\)"):
+        run("list", "--status", "standin")
+    with pytest.raises(SelectionError, match="no gate named zzz; it is one of exact, instructions"):
+        run("list", "--gate", "zzz")
+
+
+def test_catalog_writes_and_then_passes_but_for_what_is_unknown(run, tmp_path):
+    code, out, _ = run("catalog", "--check")
+    assert code == Exit.FAILED
+    assert "stale-page" in out
+    assert run("catalog")[0] == Exit.OK
+    assert (tmp_path / PAGE).is_file()
+    code, out, _ = run("catalog", "--check")
+    assert code == Exit.UNKNOWN
+    assert "unknown: No complete run bears the catalog out" in out

@@ -1,0 +1,189 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from harness.measure.clock import Tally, Undefined, WorkNotDoneError
+from harness.probes.turn.view import Probe, tokens_of
+from seams.contract.turn import Message
+from seams.runtimes.reference import make
+from seams.turn.view import ContextView, offer
+from seams.turn.witness import compaction_view
+from tests.harness.probes.turn.sessions import runtime, session
+
+PHASES = ["all", "forecast", "plan", "render"]
+
+
+def spawn(phase: str, view: object, turns: int = 40, size: int = 1_000):
+    return Probe().open("turn_spawn_ns", runtime(view), session(turns, size=size), {"phase": phase})
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_every_phase_of_the_reference_view_does_its_work(phase: str) -> None:
+    assert Probe.kpis == {"turn_spawn_ns", "context_view_compression"}
+    sliced = Probe().open("turn_spawn_ns", make(), session(40, size=1_000), {"phase": phase})
+    assert sliced.engine == "none"
+    for loops in (1, 40, 41):
+        sliced.check(sliced.batch(loops)())
+
+
+def test_one_call_is_one_turn_at_the_length_that_the_history_had() -> None:
+    lengths: list[int] = []
+
+    class Noting(ContextView):
+        def render_turn(self, messages):
+            lengths.append(len(messages))
+            return super().render_turn(messages)
+
+    spawn("all", Noting(), turns=3).batch(6)()
+    assert lengths == [4, 7, 10, 4, 7, 10]
+
+
+def test_the_real_amount_of_text_is_rendered() -> None:
+    given, rendered = spawn("all", offer("none"), turns=40).batch(40)()
+    assert tokens_of(given[0]) == 4 + 120 * 250
+    assert 4_096 - 250 < tokens_of(rendered) <= 4_096
+
+
+@pytest.mark.parametrize("workload", [None, session(2, kind="calls")])
+@pytest.mark.parametrize("kpi", ["turn_spawn_ns", "context_view_compression"])
+def test_without_a_session_the_reading_is_undefined(kpi: str, workload) -> None:
+    found = Probe().open(kpi, make(), workload, {"phase": "all"})
+    assert isinstance(found, Undefined)
+    assert found.reason == "workload-kind"
+
+
+def test_a_runtime_without_view_is_undefined() -> None:
+    assert spawn("all", None) == Undefined("not-offered", "The runtime stub offers no view.")
+
+
+def test_a_view_that_is_off_is_found_out() -> None:
+    sliced = spawn("all", ContextView(enabled=False))
+    with pytest.raises(WorkNotDoneError, match="switched off"):
+        sliced.check(sliced.batch(1)())
+
+
+class Altered(ContextView):
+    """Works, then breaks what came of one method."""
+
+    def __init__(self, method: str, alter) -> None:
+        super().__init__()
+        self._method, self._alter = method, alter
+
+    def _through(self, method: str, came):
+        return self._alter(came) if method == self._method else came
+
+    def forecast(self, messages):
+        return self._through("forecast", super().forecast(messages))
+
+    def plan(self, messages, outlook):
+        return self._through("plan", super().plan(messages, outlook))
+
+    def render(self, messages, plan):
+        return self._through("render", super().render(messages, plan))
+
+
+@pytest.mark.parametrize(
+    ("phase", "alter", "message"),
+    [
+        ("forecast", lambda outlook: outlook._replace(spans=outlook.spans[1:]), "spans do not have the sizes"),
+        ("plan", lambda plan: replace(plan, elided=plan.elided[1:]), "no partition"),
+        ("plan", lambda plan: replace(plan, selected=(), candidates=len(plan.elided)), "selects none"),
+        ("plan", lambda plan: replace(plan, selected=(), elided=(), candidates=0), "no partition"),
+        ("render", lambda _: [], "nothing of"),
+        ("render", lambda rendered: rendered[::-1], "out of its order"),
+        ("render", lambda rendered: [*rendered[:-1], Message("tool", "made up")], "not one of the history"),
+        ("render", lambda rendered: rendered[:1], "last user message"),
+    ],
+)
+def test_broken_phases_are_work_not_done(phase: str, alter, message: str) -> None:
+    sliced = spawn(phase, Altered(phase, alter))
+    with pytest.raises(WorkNotDoneError, match=message):
+        sliced.check(sliced.batch(40)())
+
+
+def test_a_view_and_a_plan_beyond_the_budget_are_work_not_done() -> None:
+    class Whole(ContextView):
+        def plan(self, messages, outlook):
+            return ContextView(budget=10**9).plan(messages, outlook)
+
+    for phase, message in (("plan", "plan costs"), ("render", "view holds")):
+        sliced = spawn(phase, Whole())
+        with pytest.raises(WorkNotDoneError, match=message):
+            sliced.check(sliced.batch(40)())
+
+
+def test_pins_may_exceed_the_budget() -> None:
+    sliced = spawn("all", ContextView(budget=3))
+    given, rendered = sliced.batch(40)()
+    sliced.check((given, rendered))
+    assert [each.role for each in rendered] == ["system", "user", "user"]
+
+
+def compression(turns: int, view: object = None) -> Tally:
+    workload = session(turns, size=1_000)
+    found = Probe().open("context_view_compression", runtime(view or offer("none")), workload, {})
+    assert isinstance(found, Tally)
+    return found
+
+
+def test_compression_is_stock_over_stock_at_the_last_turn() -> None:
+    tally = compression(40)
+    assert (tally.numerator, tally.basis) == (4 + 120 * 250, "count")
+    assert tally.denominator is not None
+    assert 4_096 - 250 < tally.denominator <= 4_096
+    assert tally.evidence == ("of 121 messages 17 are resident, 104 elided with their handles",)
+
+
+def test_a_short_session_is_not_compressed() -> None:
+    tally = compression(3)
+    assert tally.numerator == tally.denominator
+
+
+def test_a_window_that_forgets_is_no_compression() -> None:
+    with pytest.raises(WorkNotDoneError, match="104 elided spans cannot be recovered"):
+        compression(40, Altered("plan", compaction_view))
+
+
+def test_a_window_of_empty_texts_has_no_denominator() -> None:
+    found = Probe().open("context_view_compression", make(), session_of_nothing(), {})
+    assert isinstance(found, Undefined)
+    assert found.reason == "no-denominator"
+
+
+def session_of_nothing():
+    workload = session(1)
+    for message in workload.data["turns"][0]["messages"]:
+        message["bytes"] = 0
+    return workload
+
+
+def test_an_asynchronous_view_is_timed_in_every_phase() -> None:
+    class Asynchronous:
+        budget = 4_096
+        view = ContextView()
+
+        async def forecast(self, messages):
+            await asyncio.sleep(0)
+            return self.view.forecast(messages)
+
+        async def plan(self, messages, outlook):
+            return self.view.plan(messages, outlook)
+
+        async def render(self, messages, plan):
+            return self.view.render(messages, plan)
+
+        async def render_turn(self, messages):
+            await asyncio.sleep(0)
+            return self.view.render_turn(messages)
+
+    async def drive() -> None:
+        for phase in PHASES:
+            sliced = await spawn(phase, Asynchronous(), turns=4)
+            sliced.check(await sliced.batch(4)())
+        tally = await Probe().open("context_view_compression", runtime(Asynchronous()), session(4), {})
+        assert tally.denominator == tally.numerator
+
+    asyncio.run(drive())

@@ -1,0 +1,124 @@
+"""``list`` and ``explain`` on a terminal: what they say, and that they keep to the width."""
+
+import pytest
+
+from harness.report.catalog_text import explain_text, formula_words, list_text
+from kpis.registry import extend, load
+from kpis.terms.kpi import Status
+
+CATALOG = load()
+STATUSES = {kpi.id: Status.PROPOSED for kpi in CATALOG}
+
+
+def explained(name, known=True, width=80, **more):
+    return explain_text(CATALOG, CATALOG.get(name), STATUSES[CATALOG.get(name).id], known, width, **more)
+
+
+@pytest.mark.parametrize("width", [40, 80, 100, 200])
+def test_no_line_of_the_list_is_wider_than_the_terminal(width):
+    lines = list_text(CATALOG, STATUSES, width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert all(any(line.strip().startswith(kpi.id) for line in lines) for kpi in CATALOG)
+
+
+def test_the_question_is_there_where_it_fits():
+    text = list_text([CATALOG.get("denies")], STATUSES, 80)
+    line = "  denies  proposed  count  exact  neutral  How many calls of the trace does t..."
+    assert text == f"syscall: one tool call\n{line}\n"
+    assert "How many" not in list_text(CATALOG, STATUSES, 80)
+
+
+def test_a_narrow_terminal_drops_columns_and_never_cuts_an_id():
+    text = list_text(CATALOG, STATUSES, 10)
+    assert "  spawned_hook_baseline_p50_ns\n" in text
+    assert "proposed" not in text
+
+
+def test_an_empty_list_is_empty():
+    assert list_text([], STATUSES, 80) == ""
+
+
+@pytest.mark.parametrize("kpi", CATALOG.kpis, ids=lambda kpi: kpi.id)
+def test_an_explanation_keeps_to_80_columns_but_for_the_command(kpi):
+    text = explain_text(CATALOG, kpi, Status.STANDING, True)
+    assert all(len(line) <= 80 for line in text.splitlines() if not line.startswith("  python -m harness run"))
+    words = " ".join(text.split())
+    for part in (kpi.question, kpi.fence, CATALOG.seam(kpi).title, kpi.note):
+        assert " ".join(part.split()) in words
+
+
+def test_the_command_is_one_line_at_the_gate_point():
+    line = "  python -m harness run --kpi admit_chain_ns --param payload=benign --param bytes=1024\n"
+    assert line in explained("admit_chain_ns")
+
+
+def test_three_files_are_named():
+    text = explained("planner_optimize_ns")
+    assert "kpis/catalog/turn.toml, [kpi.planner_optimize_ns]" in text
+    assert "seams/turn/planner.py\n" in text
+    assert "harness/probes/turn/planner.py\n" in text
+
+
+def test_what_is_not_there_yet_is_said():
+    text = explained("ttft", known=False, seam_known=False)
+    assert "seams/stream/planner.py (not there yet)" in text
+    assert "harness/probes/stream/planner.py (nothing there" in text
+    assert "Nothing emits it yet" in text
+    assert "nothing there" not in explained("ttft")
+
+
+def test_a_frozen_seam_and_one_that_is_off_are_marked():
+    assert "frozen-sync" in explained("reap_latency_kernel")
+    assert "off live" in explained("turn_spawn_ns")
+    assert "frozen-sync" not in explained("denies")
+
+
+def test_a_target_is_shown_where_the_status_differs():
+    assert "proposed (the catalog's target is standing)" in explained("denies")
+    assert "target" not in explained("ttft")
+
+
+def test_derived_rows_say_what_they_come_from():
+    text = explained("gate_primary")
+    assert "tool_call_p50_ns, spawned_hook_baseline_p50_ns" in text
+    assert "none: it is computed from other readings" in text
+    assert "stamped calls of tool_call_p50_ns" in explained("tool_call_p99_ns")
+
+
+def test_knobs_keys_and_workloads_are_named():
+    text = explained("dollars_saved")
+    assert "usd_per_mtok_out=15" in text
+    assert "a trace of tool calls" in text
+    assert "--workload FILE" in text
+    assert "REFUSE_NO_SEAT" in explained("spawn_admission_rate")
+
+
+def test_gates_are_told_in_words():
+    assert "timed, at outcome=allow" in explained("submit_latency")
+    assert "exact, at every point; critical" in explained("safety_floor")
+    assert "report: never gates" in explained("tool_call_p99_ns")
+
+
+def test_a_formula_is_quoted_without_being_imported(tmp_path):
+    (tmp_path / "turn").mkdir()
+    code = (
+        'raise SystemExit\n\ndef net(turns):\n    """First\n    paragraph.\n\n    Second."""\n\ndef mute():\n    pass\n'
+    )
+    (tmp_path / "turn" / "tax.py").write_text(code)
+    assert formula_words("turn/tax:net", tmp_path) == ("kpis.formulas.turn.tax.net", "First paragraph.")
+    assert formula_words("turn/tax:mute", tmp_path)[1] is None
+    assert formula_words("turn/tax:gone", tmp_path)[1] is None
+    assert formula_words("turn/gone:net", tmp_path)[1] is None
+
+
+def test_what_users_wrote_cannot_repaint_the_terminal():
+    row = (
+        '[kpi.mine]\nlayer = "turn"\nseam = "turn/reap"\nquestion = "red \\u001b[31m?"\nfence = "a\\nb"\nunit = "ns"\n'
+        'direction = "lower"\nestimand = "call-mean"\nprobe = "bench.probes:Mine"\n'
+    )
+    catalog = extend(load(), "mine.toml", row)
+    mine = catalog.get("mine")
+    text = explain_text(catalog, mine, Status.STANDING, True) + list_text([mine], {"mine": Status.STANDING}, 200)
+    assert "\x1b" not in text
+    assert "bench/probes.py" in text
+    assert "mine.toml, [kpi.mine]" in text

@@ -1,0 +1,129 @@
+"""The fold: which of several opinions wins, and that nothing is admitted by accident."""
+
+from __future__ import annotations
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seams.contract.syscall import ToolCall, Verdict
+from seams.contract.verdict import ReasonCode, VerdictKind
+from seams.syscall import fold as folding
+from seams.syscall.fold import Chain, KindError, fold, fold_rank, kind_name, register_kind
+
+CALL = ToolCall("t")
+SILENT = (VerdictKind.DEFER, VerdictKind.INDETERMINATE)
+
+
+class Says:
+    """A rung with one opinion, which counts how often it is asked."""
+
+    def __init__(self, kind: int, name: str = "r", rank: int = 10, tools: frozenset[str] | None = None) -> None:
+        self.name, self.rank, self.tools = name, rank, tools
+        self.asked = 0
+        self.verdict = Verdict(kind, ReasonCode.NONE, name)
+
+    def adjudicate(self, call: ToolCall) -> Verdict:
+        self.asked += 1
+        return self.verdict
+
+
+def folded(*kinds: int) -> Verdict:
+    return fold([Says(kind, f"r{index}").adjudicate for index, kind in enumerate(kinds)], CALL)
+
+
+@pytest.fixture
+def kinds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "_registered", {})
+    monkeypatch.setattr(folding, "_rank", dict(folding._rank))
+
+
+def test_no_rung_refuses() -> None:
+    assert fold([], CALL) == Verdict(VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "empty-policy")
+
+
+def test_only_deferrals_refuse() -> None:
+    assert folded(VerdictKind.DEFER, VerdictKind.DEFER) == Verdict(
+        VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "all-defer"
+    )
+
+
+def test_what_stays_undecided_refuses_in_the_name_of_the_first() -> None:
+    verdict = folded(VerdictKind.DEFER, VerdictKind.INDETERMINATE, VerdictKind.INDETERMINATE)
+    assert (verdict.kind, verdict.reason, verdict.by) == (VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "r1")
+    assert verdict.meta == {"fold": "indeterminate"}
+
+
+def test_a_conclusive_verdict_beats_an_undecided_one() -> None:
+    assert folded(VerdictKind.INDETERMINATE, VerdictKind.ALLOW).by == "r1"
+
+
+def test_the_order_of_ranks() -> None:
+    order = ["ALLOW", "DEFER", "INDETERMINATE", "TRANSFORM", "QUARANTINE", "REQUIRE_WITNESS", "DENY"]
+    assert [kind.name for kind in sorted(VerdictKind, key=fold_rank)] == order
+
+
+def test_among_equals_the_earlier_stays() -> None:
+    assert folded(VerdictKind.TRANSFORM, VerdictKind.ALLOW, VerdictKind.TRANSFORM).by == "r0"
+
+
+def test_after_a_deny_nobody_is_asked() -> None:
+    rungs = [Says(VerdictKind.ALLOW), Says(VerdictKind.DENY), Says(VerdictKind.ALLOW)]
+    assert fold([rung.adjudicate for rung in rungs], CALL).kind == VerdictKind.DENY
+    assert [rung.asked for rung in rungs] == [1, 1, 0]
+
+
+def test_a_kind_nobody_registered_closes_the_gate() -> None:
+    assert fold_rank(4_000) == 100
+    assert folded(4_000, VerdictKind.ALLOW).kind == 4_000
+    assert kind_name(4_000) == "KIND_4000"
+
+
+def test_a_registered_kind_has_its_own_rank(kinds: None) -> None:
+    register_kind(1024, "ASK_A_HUMAN", 35)
+    assert (fold_rank(1024), kind_name(1024)) == (35, "ASK_A_HUMAN")
+    assert folded(VerdictKind.QUARANTINE, 1024).kind == 1024
+    assert folded(VerdictKind.REQUIRE_WITNESS, 1024).kind == VerdictKind.REQUIRE_WITNESS
+    with pytest.raises(KindError):
+        register_kind(1024, "ASK_A_HUMAN", 0)
+    with pytest.raises(KindError):
+        register_kind(7, "EARLY", 0)
+
+
+def test_the_chain_sorts_and_scopes() -> None:
+    late, early = Says(VerdictKind.ALLOW, "late", 100), Says(VerdictKind.ALLOW, "early", 5)
+    only = Says(VerdictKind.TRANSFORM, "only", 50, frozenset({"t"}))
+    chain = Chain([late, only, early])
+    assert [rung.name for rung in chain.rungs] == ["early", "only", "late"]
+    assert chain.fold(ToolCall("t")).by == "only"
+    assert chain.fold(ToolCall("u")).by == "early"
+    assert only.asked == 1
+    assert len(chain.scoped("t")) == 3
+    assert len(chain.scoped("u")) == 2
+
+
+some = st.lists(st.sampled_from([*VerdictKind, 4_000]), min_size=1, max_size=5)
+
+
+@given(some, st.sampled_from([*VerdictKind, 4_000]), st.integers(0, 5))
+def test_another_rung_never_loosens_a_conclusive_verdict(kinds_: list[int], more: int, place: int) -> None:
+    before = folded(*kinds_)
+    place = min(place, len(kinds_))
+    after = folded(*kinds_[:place], more, *kinds_[place:])
+    if all(kind in SILENT for kind in kinds_):
+        # Nothing conclusive was said before: refused then, and still refused unless the new rung concludes.
+        assert before.kind == VerdictKind.DENY
+        assert after.kind == (VerdictKind.DENY if more in SILENT else more)
+    else:
+        assert fold_rank(after.kind) >= fold_rank(before.kind)
+
+
+@given(some)
+def test_the_order_of_rungs_changes_who_spoke_and_not_how_strict(kinds_: list[int]) -> None:
+    # Two kinds may share the top rank (a deny, and a kind that nobody registered): then the earlier one speaks.
+    outcomes = {fold_rank(folded(*order).kind) for order in permutations(kinds_)}
+    assert len(outcomes) == 1
+    if 4_000 not in kinds_:
+        assert len({folded(*order).kind for order in permutations(kinds_)}) == 1

@@ -5,10 +5,10 @@ Reads configuration and the metadata of installed plug-ins; imports no code of t
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from dataclasses import dataclass
 from difflib import get_close_matches
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from harness.record.store import find_root
 __all__ = ["REFERENCE", "Project", "ProjectError", "load_project", "plugin_kpi_files", "runtime_reference"]
 
 REFERENCE = "seams.runtimes.reference:make"
-_KEYS = {"kpis": list, "runtime": str, "under_test": list, "build": str}
+_KEYS: dict[str, type[object]] = {"kpis": list, "runtime": str, "under_test": list, "build": str}
 
 
 class ProjectError(Exception):
@@ -99,12 +99,27 @@ def runtime_reference(name: str) -> tuple[str, str]:
         return name, REFERENCE
     if name.count(":") == 1 and all(part.isidentifier() for part in name.replace(":", ".").split(".")):
         return name, name
-    installed = {point.name: point.value for point in metadata.entry_points(group="harness.runtimes")}
+    installed = {point.name: point.value for point in _entry_points("harness.runtimes")}
     if name in installed:
         return name, installed[name]
     near = get_close_matches(name, ["reference", *installed], 1)
     hint = f"did you mean {near[0]}?" if near else "give it as package.module:factory."
     raise ProjectError(f"There is no runtime {name!r}; {hint}")
+
+
+def _entry_points(group: str) -> list[Any]:
+    """The installed entry points of ``group``.
+
+    importlib.metadata alone takes a third of the time that ``list`` has, and most environments hold no plug-in of
+    ours: so the installers' files are searched for the group's name first.
+    """
+    named = f"[{group}]".encode()
+    files = (file for folder in sys.path for file in Path(folder or ".").glob("*.dist-info/entry_points.txt"))
+    if not any(named in file.read_bytes() for file in files):
+        return []
+    from importlib import metadata
+
+    return list(metadata.entry_points(group=group))
 
 
 def plugin_kpi_files() -> list[Path]:
@@ -113,7 +128,7 @@ def plugin_kpi_files() -> list[Path]:
     No code of the package is imported: the files are found through the installer's own list.
     """
     files: list[Path] = []
-    for point in metadata.entry_points(group="harness.kpis"):
+    for point in _entry_points("harness.kpis"):
         folder = point.value.replace(".", "/") + "/"
         listed = point.dist.files if point.dist is not None else None
         tables = [item for item in listed or () if str(item).startswith(folder) and item.suffix == ".toml"]

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from kpis.errors import CatalogError
-from kpis.schema_faults import not_utf8_sentence, sentence, toml_sentence
+from kpis.schema_faults import sentence, toml_sentence, utf8_text, without_echoes
 from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
 from kpis.terms.quantity import Unit
 
@@ -160,13 +160,6 @@ def kpi_schema() -> dict[str, Any]:
     return {"$schema": draft, **KpiFile.model_json_schema(), "title": "loopladder KPI file"}
 
 
-def _decoded(path: str, text: str | bytes) -> str:
-    try:
-        return text if isinstance(text, str) else text.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise CatalogError([not_utf8_sentence(path, error.object, error)]) from None
-
-
 def read_rows(
     path: str, text: str | bytes, known_seams: Mapping[str, Seam], taken: Mapping[str | None, str]
 ) -> tuple[list[Kpi], dict[str, Seam]]:
@@ -175,14 +168,15 @@ def read_rows(
     Raises:
         CatalogError: one sentence a fault.
     """
-    decoded = _decoded(path, text)
+    decoded = utf8_text(path, text)
     try:
         file = KpiFile.model_validate(tomllib.loads(decoded))
     except tomllib.TOMLDecodeError as error:
         raise CatalogError([toml_sentence(path, decoded, error)]) from None
     except ValidationError as error:
         fields = {"kpi": tuple(KpiRow.model_fields), "seam": tuple(SeamRow.model_fields)}
-        raise CatalogError([sentence(path, decoded, dict(fault), fields) for fault in error.errors()]) from None
+        told = without_echoes([dict(fault) for fault in error.errors()], fields)
+        raise CatalogError([sentence(path, decoded, each, fields) for each in told]) from None
 
     def fault(msg: str, *loc: str) -> str:
         return sentence(path, decoded, {"type": "clash", "loc": loc, "msg": msg}, {})

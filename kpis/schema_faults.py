@@ -11,9 +11,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kpis.errors import did_you_mean
+from kpis.errors import CatalogError, did_you_mean
 
-__all__ = ["line_of", "not_utf8_sentence", "sentence", "toml_sentence"]
+__all__ = ["line_of", "sentence", "toml_sentence", "utf8_text", "without_echoes"]
 
 _NEXT = "`python -m harness schema kpi` shows every key."
 _HEADER = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
@@ -55,10 +55,18 @@ def _where(path: str, line: int | None) -> str:
     return f"{path}, line {line}" if line else path
 
 
-def not_utf8_sentence(path: str, blob: bytes, error: UnicodeDecodeError) -> str:
-    """Where ``blob`` stops to be UTF-8."""
-    where = _where(path, blob.count(b"\n", 0, error.start) + 1)
-    return f"{where}: this is not UTF-8 text; save it as UTF-8, then run `python -m harness list`."
+def utf8_text(path: str, text: str | bytes) -> str:
+    """``text``, decoded where it is bytes.
+
+    Raises:
+        CatalogError: it is not UTF-8; the sentence names the line.
+    """
+    try:
+        return text if isinstance(text, str) else text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        where = _where(path, error.object.count(b"\n", 0, error.start) + 1)
+        again = "save it as UTF-8, then run `python -m harness list`."
+        raise CatalogError([f"{where}: this is not UTF-8 text; {again}"]) from None
 
 
 def toml_sentence(path: str, text: str, error: tomllib.TOMLDecodeError) -> str:
@@ -91,6 +99,18 @@ def sentence(path: str, text: str, fault: Mapping[str, Any], fields: Mapping[str
     line = line_of(text, table, key) if table else None
     what = _what(name, kind, key, loc, fault, cause, fields)
     return f"{_where(path, line)}: {what}; {_NEXT}"
+
+
+def without_echoes(faults: Sequence[Mapping[str, Any]], fields: Mapping[str, Sequence[str]]) -> list[Mapping[str, Any]]:
+    """``faults`` without the missing key that an unknown key was meant to be: one slip, one sentence."""
+    meant = {
+        (*fault["loc"][:-1], known)
+        for fault in faults
+        if fault["type"] == "extra_forbidden" and len(fault["loc"]) > 1
+        for known in fields.get(str(fault["loc"][0]), ())
+        if did_you_mean(str(fault["loc"][-1]), fields[str(fault["loc"][0])]) == f" (did you mean {known}?)"
+    }
+    return [fault for fault in faults if fault["type"] != "missing" or tuple(fault["loc"]) not in meant]
 
 
 def _quoted(table: Sequence[str]) -> str:

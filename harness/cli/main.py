@@ -33,8 +33,9 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parser() -> argparse.ArgumentParser:
-    from harness.cli import doctor, listing
-    from harness.cli import run as run_command
+    import harness.cli.doctor as doctor_command
+    import harness.cli.listing as listing_commands
+    import harness.cli.run as run_command
 
     parser = _Parser(
         prog="loopladder" if not sys.argv[0].endswith("__main__.py") else "python -m harness",
@@ -46,8 +47,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"loopladder {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     run_command.add_parser(commands)
-    listing.add_parsers(commands)
-    doctor.add_parser(commands)
+    listing_commands.add_parsers(commands)
+    doctor_command.add_parser(commands)
     hook = commands.add_parser("hook", help="decide one tool call from standard input", add_help=False)
     hook.add_argument("rest", nargs=argparse.REMAINDER)
     schema = commands.add_parser("schema", help="print a published JSON Schema")
@@ -78,6 +79,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code = int(_dispatch(words))
         sys.stdout.flush()
+    except SystemExit as leaving:  # argparse has said what it had to say
+        return int(leaving.code or 0) if isinstance(leaving.code, int | None) else int(Exit.UNUSABLE)
     except BrokenPipeError:
         _silence_stdout()
         return int(Exit.OK)
@@ -85,6 +88,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Standard output on a full disk, or a file that vanished: what was measured is stored by then.
         _silence_stdout()
         _complain(f"The output could not be written: {error.strerror or error}.")
+        return int(Exit.INTERNAL)
+    except Exception:
+        import traceback
+
+        with contextlib.suppress(OSError):
+            traceback.print_exc()
+        _complain("This is a fault of loopladder itself, not of your input; what was measured is in .harness/runs.")
         return int(Exit.INTERNAL)
     return code
 
@@ -96,14 +106,15 @@ def _dispatch(words: list[str]) -> int:
         parser.print_help()
         return Exit.UNUSABLE
     arguments.words = words
-    expected = _expected_errors()
     try:
         return int(arguments.handler(arguments))
-    except expected as error:
-        _complain(str(error))
-        return Exit.UNUSABLE
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
+    except Exception as error:
+        if not isinstance(error, _expected_errors()):
+            raise
+        _complain(str(error))
+        return Exit.UNUSABLE
 
 
 def _expected_errors() -> tuple[type[Exception], ...]:

@@ -49,17 +49,17 @@ def add_parser(commands: Any) -> None:
 
 
 def _run(arguments: argparse.Namespace) -> Exit:
-    from harness.cli.setup import load_catalog, load_workloads
     from harness.jobs.plan import make_plan
+    from harness.jobs.rows import project_catalog
     from harness.project import load_project, runtime_reference
 
     if not (arguments.layer or arguments.kpi or arguments.all):
         _say("Say what to measure: --layer turn, --kpi ID or --all. See: python -m harness list")
         return Exit.UNUSABLE
     project = load_project(Path.cwd())
-    catalog = load_catalog(project)
+    catalog = project_catalog(project)
     codes: list[Exit] = []
-    workloads = load_workloads(arguments.workload, _say)
+    workloads = _workloads(arguments.workload)
     if len(workloads) < len(arguments.workload):
         if not workloads:
             return Exit.UNUSABLE
@@ -87,6 +87,20 @@ def _run(arguments: argparse.Namespace) -> Exit:
         print(plan_text(plan))
         return highest(codes)
     return _measure(arguments, project, catalog, plan, workloads, params, codes)
+
+
+def _workloads(names: Sequence[str]) -> list[LoadedWorkload]:
+    """The workloads that could be read; a sentence for each that could not."""
+    from harness.formats.limits import FormatError
+    from harness.formats.workload import load
+
+    loaded: list[LoadedWorkload] = []
+    for name in names:
+        try:
+            loaded.append(load(Path(name)))
+        except FormatError as error:
+            _say(str(error))
+    return loaded
 
 
 def _effort(arguments: argparse.Namespace) -> Any:

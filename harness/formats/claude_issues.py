@@ -30,74 +30,74 @@ def issues(out: Gathered, conversation: Conversation, placeholders: frozenset[st
             len(placeholders),
             _WARNING,
             IssueCode.W_PLACEHOLDER_OUTPUT,
-            f"{{n}} of {of} requests hold a placeholder instead of their output: the output total is a lower bound.",
+            f"Requests whose output is a placeholder: {{n}} of {of}. The output total is a lower bound.",
         ),
         (
             without_usage,
             _NOTE,
             IssueCode.W_NO_USAGE,
-            f"{{n}} of {of} requests carry no usage: their tokens are unknown.",
+            f"Requests without usage: {{n}} of {of}. Their tokens are unknown.",
         ),
         (
             unnamed,
             _NOTE,
             IssueCode.W_NO_REQUEST_ID,
-            f"{{n}} of {of} requests carry no request id; they were told apart by message id.",
+            f"Requests without a request id: {{n}} of {of}. They were told apart by message id.",
         ),
         (
             sum(request.bad_numbers for request in requests),
             _ERROR,
             IssueCode.E_BAD_NUMBER,
-            "{n} token counts are negative or beyond any real one; they were left out.",
+            "Token counts that are negative or beyond any real one: {n}. They were left out.",
         ),
         (
             shrank,
             _NOTE,
             IssueCode.W_REEMIT,
-            f"{{n}} of {of} requests end on a smaller output than an earlier line says; the largest was taken.",
+            f"Requests that end on a smaller output than an earlier line says: {{n}} of {of}. The largest was taken.",
         ),
         (
             sum(map(_splits_too_much, requests)),
             _WARNING,
             IssueCode.W_TOTAL_MISMATCH,
-            f"{{n}} of {of} requests split their cache writes into more than the total.",
+            f"Requests that split their cache writes into more than the total: {{n}} of {of}.",
         ),
         (
             sum(1 for call in calls if call.request is None),
             _WARNING,
             IssueCode.W_ORPHAN_RESULT,
-            "{n} tool results answer no call in this file.",
+            "Tool results that answer no call in this file: {n}.",
         ),
         (
             sum(1 for call in calls if call.request is not None and call.outcome is None),
             _NOTE,
             IssueCode.W_UNANSWERED_CALL,
-            "{n} tool calls have no result in this file.",
+            "Tool calls without a result in this file: {n}.",
         ),
         (
             conversation.phantoms,
             _WARNING,
             IssueCode.W_PHANTOM_PARENT,
-            "{n} lines name a parent that is not in this file; the order of lines was followed there.",
+            "Lines that name a parent outside this file: {n}. The order of lines was followed there.",
         ),
         (
             out.repeated,
             _NOTE,
             IssueCode.W_REPEATED_LINE,
-            "{n} lines repeat an earlier line's id and were left out.",
+            "Lines that repeat an earlier line's id: {n}. They were left out.",
         ),
         (
             out.drifted,
             _NOTE,
             IssueCode.W_SCHEMA_DRIFT,
-            "{n} lines are not shaped as expected; what fitted was kept.",
+            "Lines that are not shaped as expected: {n}. What fitted was kept.",
         ),
     )
     for n, severity, code, sentence in findings:
         if n:
             yield Issue(severity, code, sentence.format(n=n))
     for kind, n in sorted(out.unknown.items()):
-        yield Issue(_NOTE, IssueCode.W_UNKNOWN_KIND, f"{n} lines of the unknown kind {kind} were left out.")
+        yield Issue(_NOTE, IssueCode.W_UNKNOWN_KIND, f"Lines of the unknown kind {kind}: {n}. They were left out.")
 
 
 def _splits_too_much(request: RequestDraft) -> bool:

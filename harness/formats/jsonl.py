@@ -62,7 +62,7 @@ class LineLog:
             yield Issue(
                 Severity.ERROR,
                 IssueCode.E_BAD_LINE,
-                f"{_counted(self._bad)} not readable as what this format writes and left out.",
+                f"{_counted(self._bad)} nothing that this format writes and left out.",
                 self._bad[0],
             )
         if self._long:

@@ -113,7 +113,7 @@ def _load(seen: Mapping[str, Any], cores: int) -> list[Finding]:
             Finding(
                 Severity.NOISY,
                 fact,
-                "Judge by pairs, which it disturbs least: `python -m harness gate --against HEAD`.",
+                "Take the median of more processes: `python -m harness run --all --full`.",
             )
         )
     if seen.get("swap_used"):
@@ -156,15 +156,17 @@ def of_noise(seen: Mapping[str, Any], facts: Mapping[str, Any]) -> list[Finding]
     found = [*_load(seen, cores), *_processor(seen, cores)]
     if facts.get("system") != "Linux":
         fact = f"This is {facts.get('system')}; measuring is made for Linux."
-        found.append(Finding(Severity.NOTE, fact, "`replay`, `evaluate` and `gate --from` serve here as well."))
+        found.append(Finding(Severity.NOTE, fact, "`list`, `explain` and `catalog` serve here as well."))
     where = [
         name for name, key in (("a virtual machine", "virtual_machine"), ("a container", "container")) if seen.get(key)
     ]
     if where:
         fact = (
-            f"This is {' and '.join(where)}: neighbours are unseen, and a baseline is one of this kind of machine only."
+            f"This is {' and '.join(where)}: neighbours are unseen, and a number is one of this kind of machine only."
         )
-        found.append(Finding(Severity.NOTE, fact, "Block on `python -m harness gate`, not on a recorded baseline."))
+        found.append(
+            Finding(Severity.NOTE, fact, "Compare runs made here, one after the other: `python -m harness run --all`.")
+        )
     unread = sorted(key for key, value in seen.items() if value is None)
     if unread:
         found.append(Finding(Severity.NOTE, f"These could not be read here: {', '.join(unread)}."))

@@ -14,9 +14,9 @@ from itertools import product
 
 from harness.formats.workload import LoadedWorkload
 from harness.jobs.modes import Effort
-from harness.jobs.wired import probe_reference, wired
+from harness.jobs.wired import wired
 from harness.workloads import shipped
-from kpis.registry import Catalog, select
+from kpis.registry import Catalog, probe_reference, select
 from kpis.terms.kpi import Kpi, Point, Takes
 from kpis.terms.reading import Reason, Undefined
 

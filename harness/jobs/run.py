@@ -170,8 +170,7 @@ def _measure_all(
             still = []
             for point in turn:
                 on_step(point, 1.0)
-                outcome = next(steps[point.key], None)
-                if outcome is not None:
+                if next(steps[point.key], None) is not None:
                     still.append(point)
             turn = still
     except Late:

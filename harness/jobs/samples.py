@@ -1,7 +1,7 @@
 """The raw samples of a run, beside the run file: ordinary pyperf JSON, and the stamped calls that it cannot hold.
 
 One file a point, written whole: ``<id>.samples/<kpi>,<param>=<value>@<runtime>@<workload>.json`` is what
-``python -m pyperf stats`` reads; ``….calls.json`` is the histogram of single calls.
+``python -m pyperf stats`` reads; ``….stamps.json`` is the histogram of single calls.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def save_samples(folder: Path, point: PlannedPoint, outcome: Outcome) -> None:
         calls.update({int(edge): n for edge, n in process.get("calls", {}).items()})
     if calls:
         document = {
-            "schema": "harness.calls/1",
+            "schema": "harness.stamps/1",
             "kpi": point.kpi.id,
             "params": point.params,
             "unit": "ns",
@@ -65,4 +65,4 @@ def save_samples(folder: Path, point: PlannedPoint, outcome: Outcome) -> None:
             "buckets": [[edge, calls[edge]] for edge in sorted(calls)],
         }
         blob = json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n"
-        write_atomic(folder / f"{file_stem(point)}.calls.json", blob.encode())
+        write_atomic(folder / f"{file_stem(point)}.stamps.json", blob.encode())

@@ -12,18 +12,13 @@ from pathlib import Path
 from harness.measure.launch import INSTRUMENT
 from kpis.terms.kpi import Kpi
 
-__all__ = ["probe_file", "probe_reference", "wired"]
+__all__ = ["probe_file", "wired"]
 
 
 def probe_file(kpi: Kpi) -> Path:
     """Where the probe of a KPI of ours is, by rule: the twin of its seam's module."""
     floor, _, room = kpi.seam.partition("/")
     return Path(INSTRUMENT) / "harness" / "probes" / floor / f"{room}.py"
-
-
-def probe_reference(kpi: Kpi) -> str:
-    """``module:Class`` of the KPI's probe: the row's own, or by rule."""
-    return kpi.probe or f"harness.probes.{kpi.seam.replace('/', '.')}:Probe"
 
 
 def wired(kpi: Kpi) -> bool:

@@ -67,8 +67,9 @@ class _Recorder:
         """What pyperf calls: seconds that ``loops`` calls took."""
         if loops > MAX_LOOPS:
             raise Refused(
-                "too-short",
-                f"{loops} calls still take less than {self.job['min_time'] * 1e3:g} ms: the batch does no work.",
+                "work-not-done",
+                f"{loops} calls take less than {self.job['min_time'] * 1e3:g} ms: the batch does no work, "
+                "or ignores `loops`.",
             )
         if self.batches:
             value = time_batch(self.opened.what, loops, self.opened.loop)

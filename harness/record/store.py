@@ -101,7 +101,7 @@ def checked_id(identity: str) -> str:
         StoreError: it is not, and might name a file elsewhere.
     """
     if not _ID.fullmatch(identity):
-        raise StoreError(f"{identity!r} is not the id of a run; list the runs with `python -m harness report`.")
+        raise StoreError(f"{identity!r} is not the id of a run; list the runs with `ls .harness/runs`.")
     return identity
 
 

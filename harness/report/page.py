@@ -1,13 +1,13 @@
-"""A page on a console: lines that wrap between words, texts that are inert, fences at hand.
+"""A page on a console: lines that wrap between words, columns that are never cut, texts that are inert.
 
 What every table needs and no table owns. Refuses markup: whatever is written is shown as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from typing import IO, Any, Protocol
 
 from rich.console import Console
@@ -17,9 +17,11 @@ from harness.report.inert import inert
 from harness.report.units import Signs, signs_for
 from kpis.terms.reading import Leg, Reading
 
-__all__ = ["Fences", "Page", "console_on", "page_on"]
+__all__ = ["Fences", "Page", "Row", "console_on", "page_on"]
 
 _NAMES = 3  # KPIs named beside a warning before the rest is counted
+_GAP = "  "
+_INDENT = 2
 
 
 class _Row(Protocol):
@@ -44,14 +46,23 @@ def console_on(stream: IO[str], width: int | None = None) -> Console:
 
 
 @dataclass(frozen=True, slots=True)
+class Row:
+    """One row of a grid: its name, indented if it is one of several of a kind, and its cells; none for a heading."""
+
+    name: Text
+    cells: tuple[Text, ...] = ()
+    indent: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
-    """Where and how it is written; ``runtimes`` and ``workloads`` say whether each row must name its own."""
+    """Where and how it is written; ``runtimes`` and ``workloads`` say what a row must name to be told from others."""
 
     console: Console
     signs: Signs
     fences: dict[str, str]
     runtimes: bool
-    workloads: bool
+    workloads: frozenset[str]
 
     @property
     def width(self) -> int:
@@ -62,38 +73,70 @@ class Page:
         """``text`` inert, in characters that this console can encode."""
         return inert(str(text), self.console.encoding)
 
+    def blank(self) -> None:
+        """Print an empty line."""
+        self._print(Text())
+
     def line(self, text: str, style: str = "", indent: int = 0) -> None:
         """Print one paragraph, wrapped between words; continuation lines are indented by two more."""
-        room = max(20, self.width - indent - 2)
-        for index, part in enumerate(Text(text, style=style).wrap(self.console, room)):
+        body = Text(text, style=style)
+        if indent + body.cell_len <= self.width:
+            self._print(Text(" " * indent).append_text(body))
+            return
+        for index, part in enumerate(body.wrap(self.console, max(20, self.width - indent - _INDENT))):
             part.rstrip()
-            lead = Text(" " * (indent + (2 if index else 0)))
+            lead = Text(" " * (indent + (_INDENT if index else 0)))
             self._print(lead.append_text(part))
 
-    def widths(self, rows: Sequence[Sequence[Text]]) -> list[int]:
-        """The columns that each column of ``rows`` needs to be shown whole; a cell may have several lines."""
-        return [
-            max(line.cell_len for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)
-        ]
+    def grid(self, titles: Sequence[str], rows: Sequence[Row]) -> None:
+        """Print ``rows`` in columns below a heading and a rule; the first cell of a row is flush right.
 
-    def grid(self, rows: Sequence[Sequence[Text]], gap: str, right: int) -> None:
-        """Print ``rows`` in columns, the first as heading over a rule; column ``right`` is flush right.
-
-        Nothing is ever cut and no line ends in blanks, which is why this is not a table of rich.
+        Nothing is ever cut: a name for which there is no room beside the cells has a line of its own, and where not
+        even the cells fit side by side they follow below their name. No line ends in blanks, which is why this is not
+        a table of rich.
         """
-        widths = self.widths(rows)
+        heading = Row(Text(titles[0]), tuple(map(Text, titles[1:])))
+        cells = [row.cells for row in (heading, *rows) if row.cells]
+        widths = [max(cell.cell_len for cell in column) for column in zip(*cells, strict=True)]
+        beside = sum(widths) + len(_GAP) * len(widths)
+        longest = max(row.indent + row.name.cell_len for row in (heading, *rows) if row.cells)
+        room = min(longest, self.width - beside)
+        if room < heading.name.cell_len:
+            for row in rows:
+                self.line(row.name.plain, indent=row.indent)
+                self._packed(row.cells, row.indent + _INDENT)
+            return
+        self._row(heading, room, widths)
         pretty = self.console.is_terminal and not self.console.options.ascii_only
-        for index, row in enumerate(rows):
-            for parts in zip_longest(*(cell.split("\n") for cell in row), fillvalue=Text()):
-                line = Text(gap).join(
-                    _padded(part, width, right=place == right)
-                    for place, (part, width) in enumerate(zip(parts, widths, strict=True))
-                )
-                line.rstrip()
-                self._print(line)
-            if index == 0:
-                length = sum(widths) + len(gap) * (len(widths) - 1)
-                self._print(Text(("\N{BOX DRAWINGS LIGHT HORIZONTAL}" if pretty else "-") * length))
+        self._print(Text(("\N{BOX DRAWINGS LIGHT HORIZONTAL}" if pretty else "-") * (room + beside)))
+        for row in rows:
+            self._row(row, room, widths)
+
+    def _row(self, row: Row, room: int, widths: Sequence[int]) -> None:
+        name = Text(" " * row.indent).append_text(row.name)
+        if row.cells:
+            # A long name may run on into the blanks before a short number: most that are too long fit so.
+            room += widths[0] - row.cells[0].cell_len
+        if not row.cells or name.cell_len > room:
+            self.line(row.name.plain, str(row.name.style), indent=row.indent)
+            name = Text()
+        if row.cells:
+            others = (_padded(cell, width) for cell, width in zip(row.cells[1:], widths[1:], strict=True))
+            line = Text(_GAP).join([_padded(name, room), row.cells[0], *others])
+            line.rstrip()
+            self._print(line)
+
+    def _packed(self, pieces: Sequence[Text], indent: int) -> None:
+        """Print ``pieces`` on as few lines as hold them, breaking between them only."""
+        line = ""
+        for piece in filter(None, (piece.plain for piece in pieces)):
+            if line and indent + Text(line + _GAP + piece).cell_len > self.width:
+                self.line(line, indent=indent)
+                line = piece
+            else:
+                line = line + _GAP + piece if line else piece
+        if line:
+            self.line(line, indent=indent)
 
     def _print(self, line: Text) -> None:
         self.console.print(line, no_wrap=True, crop=False, overflow="ignore")
@@ -107,15 +150,15 @@ class Page:
         return body.plain.rstrip() + self.signs.ellipsis
 
     def where(self, reading: Reading) -> str:
-        """What tells this row from others of its KPI: parameters, leg, and runtime or workload if there are several."""
-        parts = [f"{key}={value}" for key, value in reading.params.items()]
+        """What tells this row from others of its KPI: parameters, leg, and runtime or workload if they differ."""
+        named = [f"{key}={value}" for key, value in reading.params.items()]
         if reading.leg is not Leg.MAIN:
-            parts.append(f"leg={reading.leg.value}")
+            named.append(f"leg={reading.leg.value}")
         if self.runtimes:
-            parts.append(f"runtime={reading.runtime}")
-        if self.workloads and reading.workload:
-            parts.append(f"workload={reading.workload}")
-        return self.safe(" ".join(parts))
+            named.append(f"runtime={reading.runtime}")
+        if reading.workload in self.workloads:
+            named.append(f"workload={reading.workload}")
+        return self.safe(" ".join(named))
 
     def names(self, readings: Iterable[Reading]) -> str:
         """The KPIs of ``readings``, each once, the first few by name."""
@@ -124,19 +167,25 @@ class Page:
         return ", ".join(names[:_NAMES]) + more
 
 
-def _padded(part: Text, width: int, *, right: bool) -> Text:
-    blank = " " * (width - part.cell_len)
-    return Text(blank).append_text(part) if right else part.copy().append(blank)
+def _padded(part: Text, width: int) -> Text:
+    return part.copy().append(" " * (width - part.cell_len))
 
 
-def page_on(console: Console, catalog: Fences, readings: Iterable[Reading]) -> Page:
-    """The page for ``readings``, with the fences of ``catalog``."""
+def page_on(console: Console, catalog: Fences, readings: Iterable[Reading], kinds: Mapping[str, str]) -> Page:
+    """The page for ``readings``, with the fences of ``catalog``; ``kinds`` are those of the workloads, by name.
+
+    A row names its workload only where the run has several of that kind, or where the kind is not known.
+    """
     rows: Iterable[_Row] = catalog.kpis.values() if hasattr(catalog.kpis, "values") else catalog.kpis
     shown = tuple(readings)
+    workloads = {*kinds, *(reading.workload for reading in shown if reading.workload)}
+    alike = Counter(kinds.get(name) for name in workloads)
     return Page(
         console=console,
         signs=signs_for(console.encoding),
         fences={row.id: row.fence for row in rows},
         runtimes=len({reading.runtime for reading in shown}) > 1,
-        workloads=len({reading.workload for reading in shown if reading.workload}) > 1,
+        workloads=frozenset(
+            name for name in workloads if len(workloads) > 1 and (name not in kinds or alike[kinds[name]] > 1)
+        ),
     )

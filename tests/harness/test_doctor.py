@@ -50,15 +50,15 @@ def test_a_quiet_machine_gets_no_advice() -> None:
         ("load_average", [2.5, 0, 0], Severity.NOISY, "The load average is 2.5 on 4 cores.", "`top"),
         ("running", 1, Severity.NOISY, "1 other process is running", "`ps "),
         ("running", 3, Severity.NOISY, "3 other processes are running", "`ps "),
-        ("steal", 0.034, Severity.NOISY, "The host has taken 3.4% of", "`python -m harness gate --against HEAD`"),
+        ("steal", 0.034, Severity.NOISY, "The host has taken 3.4% of", "`python -m harness run --all --full`"),
         ("swap_used", 5 * 2**20, Severity.NOISY, "5 MiB are swapped out.", "`ps "),
         ("governor", "powersave", Severity.NOISY, "governor is powersave", "`sudo cpupower"),
         ("turbo", True, Severity.NOISY, "Turbo is on", "pyperf system tune`"),
         ("smt", True, Severity.NOTE, "Two hardware threads", "`taskset -c 0,2"),
         ("aslr", 0, Severity.NOISY, "randomisation is at level 0", "`sudo sysctl kernel.randomize_va_space=2`"),
         ("affinity", [0, 1], Severity.NOTE, "may use 2 of 4 cores", "`taskset -p"),
-        ("container", True, Severity.NOTE, "This is a container:", "`python -m harness gate`"),
-        ("virtual_machine", True, Severity.NOTE, "This is a virtual machine:", "`python -m harness gate`"),
+        ("container", True, Severity.NOTE, "This is a container:", "`python -m harness run --all`"),
+        ("virtual_machine", True, Severity.NOTE, "This is a virtual machine:", "`python -m harness run --all`"),
     ],
 )
 def test_each_disturbance_is_a_fact_with_something_to_type(

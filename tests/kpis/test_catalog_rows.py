@@ -22,7 +22,7 @@ def listed():
     folder = cases_dir()
     path = folder.parent / "spec" / "kpi-ids.tsv" if folder else None
     if path is None or not path.is_file():
-        pytest.skip("no external list of ids beside the cases: set LOOPLADDER_CASES")
+        pytest.skip("no external cases: no list of ids beside them; set LOOPLADDER_CASES")
     with path.open(encoding="utf-8", newline="") as file:
         return {row["id"]: row for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)}
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 
+from turnloop.turn import Turn
+
 from harness import probe
 from harness.measure.clock import Tally
-from turnloop.turn import Turn
 
 
 def _turn(tools: int) -> tuple[Turn, list[int]]:

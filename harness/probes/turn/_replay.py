@@ -32,13 +32,17 @@ class Session(NamedTuple):
         return [self.messages[: self.seen[turn]] for turn in spread(turns, min(turns, REPLAYED))]
 
 
-def content_of(head: str, size: int) -> str:
-    """A text of exactly ``size`` bytes in UTF-8 that begins with ``head``: cut, or filled up with blanks below it."""
+def content_of(head: str, size: int, digest: str = "") -> str:
+    """A text of exactly ``size`` bytes in UTF-8 that begins with ``head``: cut, or filled up below it.
+
+    The filling begins with ``digest``, so that two bodies of one size and one first line stay two bodies.
+    """
     data = head.encode("utf-8", "replace")
     if size <= len(data):
         cut = data[: max(size, 0)].decode("utf-8", "ignore")
         return cut + " " * (size - len(cut.encode()))
-    return data.decode() + "\n" + " " * (size - len(data) - 1)
+    filling = digest[: size - len(data) - 1]
+    return data.decode() + "\n" + filling + " " * (size - len(data) - 1 - len(filling))
 
 
 def session_of(workload: Workload | None) -> Session | Undefined:
@@ -49,7 +53,9 @@ def session_of(workload: Workload | None) -> Session | Undefined:
     messages: list[Message] = []
     seen: list[int] = []
     for turn in workload.data["turns"]:
-        messages += [Message(each["role"], content_of(each["head"], each["bytes"])) for each in turn["messages"]]
+        messages += [
+            Message(each["role"], content_of(each["head"], each["bytes"], each["digest"])) for each in turn["messages"]
+        ]
         if messages:
             seen.append(len(messages))
     if not seen:

@@ -24,7 +24,15 @@ class Probe:
     """Opens one tally of one replay."""
 
     kpis: ClassVar[frozenset[str]] = frozenset(
-        {"turns_saved", "context_pollution_rate", "safety_floor", "vdso_off_net", *_MODELED}
+        {
+            "turns_saved",
+            "context_pollution_rate",
+            "safety_floor",
+            "vdso_off_net",
+            "tokens_saved",
+            "dollars_saved",
+            "latency_saved_ms",
+        }
     )
 
     def open(self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> Tally | Undefined:

@@ -63,6 +63,15 @@ def verify_rendered(messages: Sequence[Message], rendered: Sequence[Message], bu
         raise WorkNotDoneError(f"the view holds {spent} tokens, within a budget of {budget}")
 
 
+_METHODS = {
+    "all": ("render_turn",),
+    "forecast": ("forecast",),
+    "plan": ("forecast", "plan"),
+    "render": ("forecast", "plan", "render"),
+}
+"""What a view needs for each phase: a runtime that only renders whole turns is measured on those."""
+
+
 class Probe:
     """Opens the KPIs of ``turn/view``."""
 
@@ -73,11 +82,15 @@ class Probe:
         view: View | None = runtime.offer("turn/view", "none")
         if view is None:
             return Undefined("not-offered", f"The runtime {runtime.name} offers no view.")
+        wanted = _METHODS[params["phase"]] if kpi == "turn_spawn_ns" else _METHODS["render"]
+        missing = [name for name in wanted if not callable(getattr(view, name, None))]
+        if missing:
+            return Undefined("not-offered", f"The view of the runtime {runtime.name} has no {' and no '.join(missing)}.")
         session = session_of(workload)
         if isinstance(session, Undefined):
             return session
         opening = _spawned(view, session, params["phase"]) if kpi == "turn_spawn_ns" else _compressed(view, session)
-        return finish(opening, view.forecast, view.plan, view.render_turn)
+        return finish(opening, *(getattr(view, name) for name in wanted))
 
 
 async def _spawned(view: View, session: Session, phase: str) -> Slice:

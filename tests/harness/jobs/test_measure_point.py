@@ -12,7 +12,8 @@ from harness.jobs.plan import PlannedPoint
 from kpis.registry import load
 from kpis.terms.reading import Reason, Undefined
 
-TIMED = PlannedPoint(load().get("planner_optimize_ns"), {"objective": "greedy", "n": "1000"}, ("reference", "r"), None, "p")
+POINT = {"objective": "greedy", "n": "1000"}
+TIMED = PlannedPoint(load().get("planner_optimize_ns"), POINT, ("reference", "r"), None, "p")
 COUNT = PlannedPoint(load().get("denies"), {}, ("reference", "r"), None, "p")
 
 FOUND = {"slice": "batch", "engine": "none", "source": None, "touched": ["a.py"], "seconds": 0.1}
@@ -37,11 +38,7 @@ def process(value_ns: float = 1e6) -> Any:
 
 
 def last(outcomes: Any) -> Outcome:
-    final = None
-    for final in outcomes:
-        pass
-    assert final is not None
-    return final
+    return list(outcomes)[-1]
 
 
 def test_a_timed_point_discovers_calibrates_and_takes_a_process_a_sample() -> None:

@@ -44,9 +44,7 @@ def test_toml_and_json_say_the_same() -> None:
         "redact": ["pin"],
         "protected": [".git/"],
         "deny": {"wipe": "SECRET_EXFIL"},
-        "predicates": [
-            {"tool": "save_note", "arg": "path", "allow_globs": ["notes/*"], "reason": "TRUST_VIOLATION"}
-        ],
+        "predicates": [{"tool": "save_note", "arg": "path", "allow_globs": ["notes/*"], "reason": "TRUST_VIOLATION"}],
     }
     assert parse_policy(json.dumps(text), "p.json") == expected
     assert parse_policy("  " + json.dumps(text), "p") == expected
@@ -61,7 +59,7 @@ def test_an_empty_policy_refuses_everything() -> None:
     ("text", "said"),
     [
         ("allow = [", "is not a policy"),
-        ("[1]", "is not a policy|one table"),
+        ("[1]", "no key '1'"),
         ('permit = ["x"]', "no key 'permit'"),
         ('allow = "x"', "allow must be a list"),
         ("allow = [1]", "list of strings"),

@@ -1,12 +1,10 @@
-"""What loopladder sees of this runtime: the seams that it offers. Everything else reads *undefined: not offered*."""
+"""What loopladder sees of this runtime: the seams that it offers. Everything else reads *undefined: not-offered*."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
 from typing import Any
-
-from turnloop.turn import Turn
 
 
 class TurnloopRuntime:
@@ -21,18 +19,28 @@ class TurnloopRuntime:
 
 
 class View:
-    """``turn/view`` over this runtime's own window rule."""
+    """``turn/view`` by this runtime's rule: the question, and the newest messages that fit beside it."""
+
+    budget = 4_096  # tokens, at four bytes a token
 
     async def render_turn(self, messages: Sequence[Any]) -> list[Any]:
-        """The newest messages that fit, oldest first; the system message always."""
-        turn = Turn(model=_silent, tools={}, history=[(message.role, message.content) for message in messages])
-        lines = turn.assemble(window=16_000).count("\n") + 1
-        await asyncio.sleep(0)
-        return list(messages[-min(lines, len(messages)) :])
+        """The messages of the turn, oldest first."""
+        await asyncio.sleep(0)  # a real runtime would read its store here
+        question = max((at for at, message in enumerate(messages) if message.role == "user"), default=None)
+        room = self.budget - (_tokens(messages[question]) if question is not None else 0)
+        kept = set() if question is None else {question}
+        for at in range(len(messages) - 1, -1, -1):
+            if at == question:
+                continue
+            room -= _tokens(messages[at])
+            if room < 0:
+                break
+            kept.add(at)
+        return [messages[at] for at in sorted(kept)]
 
 
-async def _silent(_prompt: str) -> list[tuple[str, str]]:
-    return []
+def _tokens(message: Any) -> int:
+    return (len(message.content.encode()) + 3) // 4
 
 
 async def make() -> TurnloopRuntime:

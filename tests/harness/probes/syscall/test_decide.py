@@ -1,0 +1,126 @@
+"""The probe of the decision, its checks, and runtimes that await."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import pytest
+
+from harness.measure.clock import Undefined, Workload, WorkNotDoneError
+from harness.measure.timing import Loop, time_batch, time_calls
+from harness.probes.syscall.decide import Probe
+from seams.contract.syscall import ToolCall, Verdict
+from seams.contract.verdict import ReasonCode, VerdictKind
+from seams.runtimes.reference import Reference
+from seams.syscall.decide import offer
+from tests.harness.probes.syscall.traces import Offers, Slow, airline, library
+
+KPIS = ("tool_call_p50_ns", "local_serve_ns")
+
+
+def opened(runtime, work):
+    return Probe().open("tool_call_p50_ns", runtime, work, {})
+
+
+def test_it_answers_for_the_decision() -> None:
+    assert Probe.kpis == set(KPIS)
+
+
+@pytest.mark.parametrize("work", [library(), airline()])
+def test_calls_and_batches_do_as_many_decisions_as_they_are_told(work: Workload) -> None:
+    measured = opened(Reference(), work)
+    assert measured.engine == "none"
+    loop = Loop()
+    for n in (1, len(work.data["calls"]), 23):
+        assert len(time_calls(measured, n, loop).stamps_ns) == n
+        assert time_batch(measured, n, loop).loops == n
+
+
+def test_every_decision_is_on_a_fresh_call() -> None:
+    seen: list[int] = []
+
+    class Notes:
+        def decide(self, call: ToolCall) -> Verdict:
+            seen.append(id(call))
+            kept.append(call)
+            return Verdict(VerdictKind.ALLOW)
+
+    kept: list[ToolCall] = []
+    measured = opened(Offers(Notes()), library())
+    seen.clear()
+    time_batch(measured, 20, Loop())
+    assert len(seen) == len(set(seen)) == 20
+    assert all(call.seq == 0 and call._read is None for call in kept)
+
+
+def test_another_verdict_than_before_is_work_not_done() -> None:
+    class Tires:
+        asked = 0
+
+        def decide(self, call: ToolCall) -> Verdict:
+            self.asked += 1
+            return Verdict(VerdictKind.ALLOW if self.asked <= 8 else VerdictKind.DENY)
+
+    measured = opened(Offers(Tires()), library())
+    with pytest.raises(WorkNotDoneError, match="was expected"):
+        time_calls(measured, 3, Loop())
+    with pytest.raises(WorkNotDoneError):
+        measured.check(None)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "work"),
+    [
+        (None, library()),
+        (Verdict(VerdictKind.DEFER), library()),
+        (Verdict(VerdictKind.ALLOW), airline()),
+        (Verdict(VerdictKind.DENY, ReasonCode.DEFAULT_DENY), airline()),
+    ],
+)
+def test_a_decision_that_settles_nothing_or_contradicts_the_trace(verdict: object, work: Workload) -> None:
+    class Constant:
+        def decide(self, call: ToolCall) -> object:
+            return verdict
+
+    with pytest.raises(WorkNotDoneError):
+        opened(Offers(Constant()), work)
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_a_decision_may_be_awaited(waits: bool) -> None:
+    slow = Slow(offer("none"), waits=waits)
+    loop = Loop()
+    measured = loop.settle(opened(Offers(slow), airline()))
+    assert inspect.iscoroutinefunction(next(measured.calls(1)))
+    assert len(time_calls(measured, 9, loop).stamps_ns) == 9
+    assert time_batch(measured, 9, loop).loops == 9
+    loop.close()
+
+
+def test_nothing_to_replay() -> None:
+    session = Workload("s", "session", "0" * 64, "replay", {})
+    empty = Workload("e", "calls", "0" * 64, "replay", {"calls": [], "world": "default"})
+    assert opened(Reference(), None).reason == "workload-kind"
+    assert opened(Reference(), session).reason == "workload-kind"
+    assert opened(Reference(), empty).reason == "no-denominator"
+
+
+def test_nothing_offered() -> None:
+    answer = opened(Offers(None), library())
+    assert isinstance(answer, Undefined)
+    assert (answer.reason, "own offers no syscall/decide" in answer.detail) == ("not-offered", True)
+
+
+def test_a_runtime_without_worlds_is_taken_as_it_is() -> None:
+    class Plain:
+        def decide(self, call: ToolCall) -> Verdict:
+            return Verdict(VerdictKind.ALLOW)
+
+    assert not isinstance(opened(Offers(Plain()), library()), Undefined)
+
+
+def test_a_coroutine_is_not_left_behind() -> None:
+    coroutine = opened(Offers(Slow(offer("none"))), library())
+    assert inspect.iscoroutine(coroutine)
+    assert asyncio.run(coroutine).engine == "none"

@@ -1,0 +1,50 @@
+"""The cost model of saved turns."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from kpis.formulas.turn.turntax import KNOBS, SCENARIOS, net, sensitivity, turns_saved
+
+CLASSES = {"grammar": 2, "pure": 2, "dedup": 3, "static": 2, "quarantine": 1, "deny": 1, "pass": 3}
+
+
+def test_turns_by_kind() -> None:
+    assert [turns_saved(CLASSES, kind) for kind in ("all", "forced", "elision")] == [9, 5, 4]
+    assert turns_saved({}) == 0
+    with pytest.raises(KeyError):
+        turns_saved(CLASSES, "some")
+
+
+def test_one_turn_costs_what_its_knobs_say() -> None:
+    one = net(1)
+    assert (one["tokens"], one["latency_ms"]) == (1320, 1500)
+    assert one["dollars"] == pytest.approx(0.0054, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("turns", "tokens", "dollars", "latency_ms"),
+    [(0, 0, 0.0, 0), (2, 2640, 0.0108, 3000), (9, 11880, 0.048600000000000004, 13500)],
+)
+def test_golden_sums(turns: int, tokens: int, dollars: float, latency_ms: int) -> None:
+    assert net(turns) == {"turns": turns, "tokens": tokens, "dollars": dollars, "latency_ms": latency_ms}
+
+
+def test_nine_turns_at_three_sizes() -> None:
+    table = sensitivity(9)
+    assert {name: (row["tokens"], row["latency_ms"]) for name, row in table.items()} == {
+        "local-fast": (6480, 3600),
+        "hosted-flash": (11880, 13500),
+        "frontier": (37080, 36000),
+    }
+    dollars = [table[name]["dollars"] for name in SCENARIOS]
+    assert dollars == pytest.approx([0.0324, 0.0486, 0.1242], rel=1e-12)
+
+
+def test_the_catalog_prices_with_the_same_knobs(repo: Path) -> None:
+    rows = tomllib.loads((repo / "kpis" / "catalog" / "turn.toml").read_text())["kpi"]
+    for name in ("tokens_saved", "dollars_saved", "latency_saved_ms"):
+        assert rows[name]["knobs"] == dict(KNOBS)

@@ -1,0 +1,276 @@
+"""Submit, reap and admission as one kernel: routes, refusals as values, and books that balance."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from seams.contract.syscall import Counters, Handle, Resolver, Result, ToolCall, Verdict
+from seams.contract.verdict import ReasonCode, Status, VerdictKind, Witness
+from seams.engines.noop import NoopEngine
+from seams.syscall import reap as reaping
+from seams.syscall import submit as submitting
+from seams.syscall.fold import Chain
+from seams.syscall.kernel import Kernel, fresh_kernel
+from seams.syscall.reap import ReapError
+from seams.syscall.worlds import WorldError
+
+HINTS = {"readOnlyHint": "true", "idempotentHint": "true"}
+
+
+class Says:
+    name = "says"
+    rank = 1
+    tools: frozenset[str] | None = None
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+
+    def adjudicate(self, call: ToolCall) -> Verdict:
+        return self.verdict
+
+    def admit(self, call: ToolCall, result: Result) -> Verdict:
+        return self.verdict
+
+
+class Knows:
+    def __init__(self, witness: Witness) -> None:
+        self.witness = witness
+        self.claims: list[str] = []
+
+    def resolve(self, call: ToolCall, claim: str) -> Witness:
+        self.claims.append(claim)
+        return self.witness
+
+
+class Fails:
+    def complete(self, call: ToolCall) -> Result:
+        raise OSError("the line is down")
+
+
+def saying(kind: int, reason: int = ReasonCode.NONE, **more: object) -> Kernel:
+    verdict = Verdict(kind, reason, "says", **more)  # type: ignore[arg-type]
+    return Kernel(Chain([Says(verdict)]), NoopEngine())
+
+
+def moved(kernel: Kernel) -> dict[str, int]:
+    return {name: count for name, count in asdict(kernel.counters()).items() if count}
+
+
+def test_an_admitted_call_reaches_the_engine_at_reap_and_not_before() -> None:
+    kernel = saying(VerdictKind.ALLOW)
+    handle, verdict = kernel.submit(ToolCall("t"))
+    assert (verdict.kind, moved(kernel)) == (VerdictKind.ALLOW, {"submits": 1})
+    assert kernel.reap(handle).status == Status.OK
+    assert moved(kernel) == {"submits": 1, "engine_calls": 1, "admitted": 1}
+    assert kernel.engine.completed == 1  # type: ignore[attr-defined]
+
+
+def test_a_handle_is_good_for_one_reap() -> None:
+    kernel = saying(VerdictKind.ALLOW)
+    handle, _ = kernel.submit(ToolCall("t"))
+    kernel.reap(handle)
+    for bad in (handle, Handle(77)):
+        with pytest.raises(ReapError, match="no pending submission"):
+            kernel.reap(bad)
+
+
+def test_calls_are_numbered_and_a_number_is_kept() -> None:
+    kernel = saying(VerdictKind.ALLOW)
+    first, second, own = ToolCall("t"), ToolCall("t"), ToolCall("t", seq=9)
+    handles = [kernel.submit(call)[0] for call in (first, second, own)]
+    assert [call.seq for call in (first, second, own)] == [1, 2, 9]
+    assert [handle.seq for handle in handles] == [1, 2, 3]
+
+
+def test_a_refusal_comes_back_as_a_value() -> None:
+    kernel = saying(VerdictKind.DENY, ReasonCode.POLICY_BLOCK, meta={"retry_after": "3"})
+    result, _ = kernel.syscall(ToolCall("t"))
+    assert result.status == Status.ERROR
+    assert result.meta == {"verdict": "deny", "reason": "POLICY_BLOCK", "disposition": "terminal", "by": "says"}
+    assert moved(kernel) == {"submits": 1, "denies": 1}
+
+
+def test_only_a_refusal_that_waits_says_how_long() -> None:
+    meta = {"retry_after": "3", "retry_after_ms": "3000", "note": "x"}
+    result, _ = saying(VerdictKind.DENY, ReasonCode.RATE_LIMITED, meta=meta).syscall(ToolCall("t"))
+    assert (result.meta["retry_after"], result.meta["retry_after_ms"]) == ("3", "3000")
+    assert "note" not in result.meta
+
+
+def test_a_transform_replaces_the_arguments() -> None:
+    kernel = saying(VerdictKind.TRANSFORM, new_args=b'{"b":1}')
+    call = ToolCall("t", b'{"a":1}')
+    assert call.arguments() == {"a": 1}
+    kernel.syscall(call)
+    assert (call.args, call.arguments()) == (b'{"b":1}', {"b": 1})
+    assert moved(kernel) == {"submits": 1, "transforms": 1, "engine_calls": 1, "admitted": 1}
+
+
+@pytest.mark.parametrize(
+    "kind", [VerdictKind.QUARANTINE, VerdictKind.TRANSFORM, VerdictKind.INDETERMINATE, VerdictKind.DEFER, 1_024, 9_999]
+)
+def test_what_nobody_can_carry_out_is_held_as_a_deny(kind: int) -> None:
+    kernel = saying(kind)
+    result, _ = kernel.syscall(ToolCall("t"))
+    assert (result.meta["verdict"], moved(kernel)) == ("deny", {"submits": 1, "denies": 1})
+
+
+@pytest.mark.parametrize(
+    ("known", "kind", "reason"),
+    [
+        ([], "DENY", "UNWITNESSED"),
+        ([Witness.UNKNOWN], "DENY", "UNWITNESSED"),
+        ([Witness.UNKNOWN, Witness.REFUTED], "DENY", "TRUST_VIOLATION"),
+        ([Witness.REFUTED, Witness.CONFIRMED], "ALLOW", "NONE"),
+        ([Witness.CONFIRMED], "ALLOW", "NONE"),
+    ],
+)
+def test_a_claim_needs_a_witness(known: list[Witness], kind: str, reason: str) -> None:
+    for side in ("call", "result"):
+        verdict = Verdict(VerdictKind.REQUIRE_WITNESS, by="says", meta={"claim": "paid"})
+        knowers = [Knows(witness) for witness in known]
+        resolvers: tuple[Resolver, ...] = tuple(knowers)
+        allow = Says(Verdict(VerdictKind.ALLOW))
+        if side == "call":
+            kernel = Kernel(Chain([Says(verdict)]), NoopEngine(), resolvers=resolvers)
+            result, got = kernel.syscall(ToolCall("t"))
+            assert (VerdictKind(got.kind).name, ReasonCode(got.reason).name) == (kind, reason)
+            denied = "denies"
+        else:
+            kernel = Kernel(Chain([allow]), NoopEngine(), admitters=(Says(verdict),), resolvers=resolvers)
+            result, _ = kernel.syscall(ToolCall("t"))
+            denied = "result_denies"
+        assert getattr(kernel.counters(), denied) == (kind == "DENY")
+        assert result.status == (Status.OK if kind == "ALLOW" else Status.ERROR)
+        assert [knower.claims for knower in knowers] == [["paid"]] * len(knowers)
+        if kind == "DENY":
+            assert result.meta["reason"] == reason
+            assert result.meta["witness"] == ("refuted" if reason == "TRUST_VIOLATION" else "none")
+
+
+def test_an_engine_that_fails_is_counted_and_admits_nothing() -> None:
+    kernel = Kernel(Chain([Says(Verdict(VerdictKind.ALLOW))]), Fails())
+    handle, _ = kernel.submit(ToolCall("t"))
+    with pytest.raises(OSError, match="line is down"):
+        kernel.reap(handle)
+    result, _ = kernel.syscall(ToolCall("t"))
+    assert (result.status, result.meta["error"]) == (Status.ERROR, "OSError: the line is down")
+    assert moved(kernel) == {"submits": 2, "engine_calls": 2}
+
+
+@pytest.mark.parametrize(
+    ("kind", "counter", "mark", "payload"),
+    [
+        (VerdictKind.ALLOW, "admitted", None, b"{}"),
+        (VerdictKind.DEFER, "admitted", None, b"{}"),
+        (VerdictKind.TRANSFORM, "admitted", "transformed", b"new"),
+        (VerdictKind.QUARANTINE, "quarantines", "quarantined", b"{}"),
+        (VerdictKind.DENY, "result_denies", "denied", None),
+        (VerdictKind.INDETERMINATE, "result_denies", "denied", None),
+        (2_000, "result_denies", "denied", None),
+    ],
+)
+def test_what_a_gate_says_is_carried_out(kind: int, counter: str, mark: str | None, payload: bytes | None) -> None:
+    verdict = Verdict(kind, ReasonCode.POLICY_BLOCK, "says", b"new" if kind == VerdictKind.TRANSFORM else None)
+    gates = (Says(Verdict(VerdictKind.ALLOW)), Says(verdict), Says(Verdict(VerdictKind.ALLOW)))
+    kernel = Kernel(Chain([Says(Verdict(VerdictKind.ALLOW))]), NoopEngine(), admitters=gates)
+    result, _ = kernel.syscall(ToolCall("t"))
+    assert getattr(kernel.counters(), counter) == 1
+    assert result.meta.get("admit") == mark
+    if payload is None:
+        assert (result.status, result.meta["reason"]) == (Status.ERROR, "POLICY_BLOCK")
+    else:
+        assert (result.status, result.payload) == (Status.OK, payload)
+
+
+def test_every_gate_sees_every_result_and_the_strictest_is_carried_out() -> None:
+    class Counts(Says):
+        asked = 0
+
+        def admit(self, call: ToolCall, result: Result) -> Verdict:
+            self.asked += 1
+            return self.verdict
+
+    gates = tuple(
+        Counts(Verdict(kind, new_args=b"x")) for kind in (VerdictKind.DENY, VerdictKind.TRANSFORM, VerdictKind.ALLOW)
+    )
+    kernel = Kernel(Chain([Says(Verdict(VerdictKind.ALLOW))]), NoopEngine(), admitters=gates)
+    assert kernel.syscall(ToolCall("t"))[0].meta["admit"] == "denied"
+    assert [gate.asked for gate in gates] == [1, 1, 1]
+
+
+def test_the_fast_path_comes_before_policy_and_engine() -> None:
+    kernel = fresh_kernel("airline")
+    result, verdict = kernel.syscall(ToolCall("list_all_airports"))
+    assert (verdict.by, result.meta["tier"]) == ("vdso", "3")
+    assert moved(kernel) == {"submits": 1, "vdso_hits": 1}
+    off = fresh_kernel("airline", lookup=False)
+    assert off.syscall(ToolCall("list_all_airports"))[0].meta["reason"] == "DEFAULT_DENY"
+
+
+def test_a_repaired_call_is_cached_under_its_repaired_arguments() -> None:
+    kernel = fresh_kernel("airline")
+    aliased = b'{"from":"USD","to":"EUR","amount":240}'
+    assert kernel.syscall(ToolCall("convert_currency", aliased, HINTS))[1].by == "grammar"
+    assert kernel.syscall(ToolCall("convert_currency", aliased, HINTS))[1].by == "grammar"
+    direct = b'{"from_currency":"USD","to_currency":"EUR","amount":240}'
+    assert kernel.syscall(ToolCall("convert_currency", direct, HINTS))[1].by == "vdso"
+
+
+def test_a_quarantined_read_is_served_again_as_its_stub() -> None:
+    kernel = fresh_kernel("airline")
+    first, _ = kernel.syscall(ToolCall("fetch_policy", b'{"topic":"refunds"}', HINTS))
+    again, verdict = kernel.syscall(ToolCall("fetch_policy", b'{"topic":"refunds"}', HINTS))
+    assert (first.meta["admit"], verdict.by) == ("quarantined", "vdso")
+    assert first.payload == again.payload
+    assert b"_quarantined" in again.payload
+
+
+def test_the_seams_offer_kernels_on_local_engines_only() -> None:
+    for engine in ("none", "remote"):
+        assert submitting.offer(engine) is None
+        assert reaping.offer(engine) is None
+    for offer in (submitting.offer, reaping.offer):
+        for engine in ("noop", "mock"):
+            kernel = offer(engine)
+            assert kernel is not None
+            assert isinstance(kernel.engine, NoopEngine) == (engine == "noop")
+            moved_over = kernel.in_world("airline")
+            assert isinstance(moved_over.engine, NoopEngine) == (engine == "noop")
+            assert moved_over.lookup is kernel.lookup is (offer is submitting.offer)
+            assert moved_over.chain.rungs[0].name == "grammar"
+    with pytest.raises(WorldError, match="worlds are default, airline"):
+        fresh_kernel("submarine")
+
+
+def test_a_snapshot_of_the_counters_stays_as_it_is() -> None:
+    kernel = saying(VerdictKind.ALLOW)
+    before = kernel.counters()
+    kernel.syscall(ToolCall("t"))
+    assert before == Counters()
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["get_user_details", "calculate", "list_all_airports", "book_reservation", "launch", ""]),
+            st.sampled_from([b"{}", b'{"a":1,"b":2}', b'{"token":"x"}', b"{oops"]),
+            st.booleans(),
+        ),
+        max_size=25,
+    ),
+    st.booleans(),
+)
+def test_every_submit_is_a_hit_a_deny_or_an_engine_call(calls: list[tuple[str, bytes, bool]], lookup: bool) -> None:
+    kernel = fresh_kernel("default", lookup=lookup)
+    for tool, args, hinted in calls:
+        kernel.syscall(ToolCall(tool, args, HINTS if hinted else {}))
+    told = kernel.counters()
+    assert told.submits == len(calls) == told.vdso_hits + told.denies + told.engine_calls
+    assert told.engine_calls == kernel.engine.completed  # type: ignore[attr-defined]
+    assert told.engine_calls == told.admitted + told.quarantines + told.result_denies
+    assert not kernel.pending

@@ -83,7 +83,7 @@ def diagnose(root: Path) -> list[Finding]:
 def examine(root: Path) -> Diagnosis:
     """Look at the machine, the environment, the clock and our own start-up. Takes a few seconds; changes nothing."""
     facts, disturbed, setting = fingerprint(), noise(), environment()
-    clock = {"overhead_ns": clock_overhead_ns(), "resolution_ns": get_clock_info("perf_counter").resolution * 1e9}
+    clock = {"overhead_ns": clock_overhead_ns()[0], "resolution_ns": get_clock_info("perf_counter").resolution * 1e9}
     startup = measure_all(root)
     findings = (
         *of_noise(disturbed, facts),

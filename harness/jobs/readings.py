@@ -114,7 +114,7 @@ def derived_reading(point: PlannedPoint, inputs: Sequence[Reading], catalog: Cat
     bases = {reading.basis for reading in inputs if reading.basis is not None}
     basis = bases.pop() if len(bases) == 1 else Basis.MODEL
     source = weakest_source(*(reading.source for reading in inputs if reading.source is not None))
-    evidence = [f"{reading.kpi} = {reading.value:g} {reading.unit.value}" for reading in inputs]
+    evidence = [f"{reading.kpi} = {reading.value!r} {reading.unit.value}" for reading in inputs]
     return _defined(point, catalog, value, basis, source, evidence=evidence)
 
 
@@ -186,8 +186,15 @@ def _timed(
         _source(point, outcome.source),
         isolation=outcome.engine,
         distribution=distribution,
+        evidence=_stamped(outcome),
         warnings=warnings,
     )
+
+
+def _stamped(outcome: Outcome) -> list[str]:
+    """What the clock took off each stamped call, where calls were stamped."""
+    costs = [process["stamp_ns"] for process in outcome.processes if "stamp_ns" in process]
+    return [f"a stamp of the clock costs {median(costs):g} ns, measured and taken off"] if costs else []
 
 
 def _too_few(n: int) -> list[Notice]:

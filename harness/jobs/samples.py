@@ -62,6 +62,7 @@ def save_samples(folder: Path, point: PlannedPoint, outcome: Outcome) -> None:
             "params": point.params,
             "unit": "ns",
             "n": calls.total(),
+            "stamp_ns": [process["stamp_ns"] for process in outcome.processes],
             "buckets": [[edge, calls[edge]] for edge in sorted(calls)],
         }
         blob = json.dumps(document, sort_keys=True, separators=(",", ":")) + "\n"

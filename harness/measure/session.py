@@ -20,7 +20,7 @@ from typing import Any
 import pyperf
 
 from harness.measure.clock import clock_overhead_ns
-from harness.measure.timing import empty_call_ns, time_batch, time_calls
+from harness.measure.timing import empty_call_ns, empty_loop_ns, time_batch, time_calls
 from harness.measure.worker import Opened, Refused, close, open_slice
 
 __all__ = ["EMPTY", "MAX_LOOPS", "TICKS", "bucket", "run"]
@@ -119,21 +119,22 @@ class _Recorder:
         return answer
 
     def _shares(self, answer: Mapping[str, Any]) -> dict[str, Any]:
-        overhead = clock_overhead_ns()
+        """The process's value, and the harness's share of it.
+
+        A stamp's own cost is measured and taken off each stamp; what stays of it is its scatter. A batch pays for
+        one turn of the loop a call, and two reads of the clock in all.
+        """
+        stamp_ns, scatter_ns = clock_overhead_ns()
         if not self.batches:
             kept = self.rounds[len(self.rounds) - len(answer["values_ns"]) :]
             stamps = sorted(stamp for round_ in kept for stamp in round_)
-            p50 = nearest_rank(stamps, 0.50)
+            p50, p99 = (max(nearest_rank(stamps, q) - stamp_ns, 1.0) for q in (0.50, 0.99))
             histogram: dict[str, int] = {}
             for stamp in stamps:
                 key = str(bucket(stamp))
                 histogram[key] = histogram.get(key, 0) + 1
-            return {
-                "process_ns": p50,
-                "p99_ns": nearest_rank(stamps, 0.99),
-                "calls": histogram,
-                "overhead_share": overhead / p50 if p50 else None,
-            }
+            share = {"overhead_share": scatter_ns / p50, "stamp_ns": stamp_ns}
+            return {"process_ns": p50, "p99_ns": p99, "calls": histogram, **share}
         value = statistics.median(answer["values_ns"])
         asynchronous = inspect.iscoroutinefunction(self.opened.what.batch(1))
         empty = empty_call_ns(self.opened.loop, asynchronous=asynchronous)
@@ -142,8 +143,7 @@ class _Recorder:
                 "work-not-done",
                 f"A call of the slice takes {value:.0f} ns and an empty call {empty:.0f} ns: it does no work.",
             )
-        # An upper bound: a batch that does not loop through `repeat` pays less than the empty call.
-        return {"process_ns": value, "overhead_share": (overhead / answer["loops"] + empty) / value}
+        return {"process_ns": value, "overhead_share": (stamp_ns / answer["loops"] + empty_loop_ns()) / value}
 
     def require_loops(self, loops: int) -> None:
         """Refuse a slice whose batch takes as long for twice the loops, and one too short for the clock."""

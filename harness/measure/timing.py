@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from harness.measure.clock import CallSlice, Slice, repeat, stamp
 
-__all__ = ["CallRound", "Loop", "Value", "empty_call_ns", "time_batch", "time_calls"]
+__all__ = ["CallRound", "Loop", "Value", "empty_call_ns", "empty_loop_ns", "time_batch", "time_calls"]
 
 
 class Value(NamedTuple):
@@ -124,8 +124,19 @@ async def _nothing_async() -> None:
     """The empty coroutine, likewise."""
 
 
+def empty_loop_ns(loops: int = 20_000) -> float:
+    """What one turn of the loop in :func:`harness.measure.clock.repeat` costs without its call, in ns."""
+    best = float("inf")
+    for _ in range(5):
+        began = time.perf_counter_ns()
+        for _ in range(loops):
+            _result = None
+        best = min(best, (time.perf_counter_ns() - began) / loops)
+    return best
+
+
 def empty_call_ns(loop: Loop, *, asynchronous: bool, calls: int = 5_000) -> float:
-    """What the harness itself costs a call, in ns: an empty call through :func:`harness.measure.clock.repeat`.
+    """An empty call through :func:`harness.measure.clock.repeat`, in ns: what a slice without work would take.
 
     The least of five batches, so that interference cannot make a real slice look like an empty one.
     """

@@ -85,7 +85,8 @@ class Probe:
         wanted = _METHODS[params["phase"]] if kpi == "turn_spawn_ns" else _METHODS["render"]
         missing = [name for name in wanted if not callable(getattr(view, name, None))]
         if missing:
-            return Undefined("not-offered", f"The view of the runtime {runtime.name} has no {' and no '.join(missing)}.")
+            lacks = " and no ".join(missing)
+            return Undefined("not-offered", f"The view of the runtime {runtime.name} has no {lacks}.")
         session = session_of(workload)
         if isinstance(session, Undefined):
             return session

@@ -43,7 +43,7 @@ def answer(job: dict[str, Any], seed: int) -> dict[str, Any]:
         "warmups": [[job["loops"], 1.0]],
         "values": [v * 1e-9 for v in values],
     }
-    stamped = {"p99_ns": int(value * 1.5), "calls": {str(int(value)): job["values"]}}
+    stamped = {"p99_ns": int(value * 1.5), "calls": {str(int(value)): job["values"]}, "stamp_ns": 40}
     shares = {
         "process_ns": value,
         "overhead_share": 0.001,
@@ -113,8 +113,8 @@ def test_derived_rows_come_from_the_readings_of_the_same_runtime(tmp_path: Path)
     found = {reading.kpi: reading for reading in finished.run.readings}
     assert found["gate_primary"].value == 1
     assert found["gate_primary"].evidence == [
-        "tool_call_p50_ns = 5.003e+06 ns",
-        "spawned_hook_baseline_p50_ns = 4.0003e+07 ns",
+        "tool_call_p50_ns = 5003000.0 ns",
+        "spawned_hook_baseline_p50_ns = 40003000.0 ns",
     ]
     assert found["tool_call_p99_ns"].value == pytest.approx(1.5 * found["tool_call_p50_ns"].value, rel=1e-3)
     assert "spawned_hook_baseline_p50_ns" not in found, "measured for another row, not asked for"

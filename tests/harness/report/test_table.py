@@ -11,16 +11,35 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from harness.cli.main import main
 from harness.record.run import Mode, Run, SourceTree, WorkloadRecord
 from harness.report.page import console_on
 from harness.report.table import render_run
-from kpis.terms.kpi import Layer, Status
+from kpis.terms.kpi import Estimand, Layer, Status
 from kpis.terms.quantity import QuantityError, Unit
-from kpis.terms.reading import Distribution, Leg, Notice, Reason, Undefined, Warn
+from kpis.terms.reading import Distribution, Leg, Notice, Reading, ReadingKind, Reason, Undefined, Warn
 from tests.harness.record.example import ABSENT, HISTOGRAM, IDENTITY, MODELED, RATE, REPORTED, TIMED, example
 
 FENCE = (
     "The hook is a process of its own; this says nothing of the path inside one, which has a KPI of its own to say it."
+)
+DERIVED = replace(
+    TIMED,
+    kpi="gate_primary",
+    kind=ReadingKind.INVARIANT,
+    value=1,
+    unit=Unit.BOOL,
+    status=Status.GUARDED,
+    estimand=Estimand.INVARIANT,
+    distribution=None,
+    evidence=["tool_call_p50_ns = 1653 ns", "spawned_hook_baseline_p50_ns = 4.72853e+07 ns"],
+)
+SESSION = WorkloadRecord(
+    sha256="ab" * 32,
+    kind="session",
+    source="replay",
+    hash="cd" * 8,
+    facts={"format": "claude-code", "basis": "reported", "turns": 1234, "threads": 1, "out": 6911, "cache_read": None},
 )
 ESCAPE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
@@ -54,10 +73,10 @@ def page(run: Run, width: int = 80, path: Path | None = None, encoding: str = "u
 
 def test_a_layer_has_one_table_a_kind_of_number_and_a_heading_each() -> None:
     text = page(example())
-    headings = re.findall(r"^(\w+: (?:measured|modeled|reported).*)$", text, re.MULTILINE)
+    headings = re.findall(r"^(\w+: (?:measured|modeled|reported|nothing).*)$", text, re.MULTILINE)
     assert headings == [
         "syscall: measured",
-        "turn: measured",
+        "turn: nothing measured",
         "turn: modeled, not measured",
         "turn: reported by others",
     ]
@@ -75,7 +94,8 @@ def test_ids_values_and_intervals_are_whole_at_every_width(width: int) -> None:
         value=999.4,
         distribution=Distribution("process values", 12, 999.4, (989.5, 1099.0), None, None),
     )
-    text = page(example(readings=[TIMED, RATE, HISTOGRAM, longest]), width)
+    run = example(readings=[TIMED, RATE, HISTOGRAM, longest, DERIVED], workloads={"night": SESSION})
+    text = page(run, width)
     for whole in (
         TIMED.kpi,
         "1.235 ms",
@@ -85,6 +105,8 @@ def test_ids_values_and_intervals_are_whole_at_every_width(width: int) -> None:
         "k" * 30,
         "999.4 ns",
         "[989.5, 1,099] ns",
+        "objective=coverage n=1000",
+        "yes",
     ):
         assert whole in text
     body = text.split("Next:")[0]
@@ -92,13 +114,79 @@ def test_ids_values_and_intervals_are_whole_at_every_width(width: int) -> None:
     assert all(line == line.rstrip() for line in text.splitlines())
 
 
-def test_an_undefined_row_gives_its_reason_and_detail_and_never_a_zero() -> None:
-    crashed = replace(ABSENT, kpi="other_ns", undefined=ABSENT.undefined)
-    text = page(example(readings=[ABSENT, crashed]))
-    assert re.search(r"planner_plan_ns +not-offered +- ", text)
-    assert "undefined, not-offered: This runtime offers no turn/planner. (planner_plan_ns," in text
-    assert text.count("This runtime offers no turn/planner.") == 1
+def phases(*names: str, **changes: Any) -> list[Reading]:
+    return [replace(TIMED, **{"kpi": "turn_spawn_ns", "params": {"phase": name}, **changes}) for name in names]
+
+
+def test_a_kpi_without_parameters_is_one_line_and_points_are_indented_below_their_kpi() -> None:
+    lines = page(example(readings=[*phases("all", "plan"), TIMED, *phases("render")])).splitlines()
+    first = lines.index("turn_spawn_ns")
+    assert [line.split("  ")[1] for line in lines[first + 1 : first + 4]] == ["phase=all", "phase=plan", "phase=render"]
+    assert re.fullmatch(
+        r"spawned_hook_baseline_p50_ns +1\.235 ms  \[1\.201, 1\.310\] ms  clock, live", lines[first + 4]
+    )
+    assert lines[first - 2].split("  ")[0] == "KPI"
+    assert set(lines[first - 1]) == {"-"}
+
+
+def test_the_main_leg_stands_beside_its_kpi_and_another_leg_below() -> None:
+    lines = page(example(readings=[replace(TIMED, leg=Leg.CPU), TIMED])).splitlines()
+    main = next(index for index, line in enumerate(lines) if line.startswith(TIMED.kpi))
+    assert "1.235 ms" in lines[main]
+    assert lines[main + 1].startswith("  leg=cpu ")
+
+
+def test_a_row_that_does_not_fit_takes_two_lines_and_leaves_the_others_whole() -> None:
+    wide = replace(TIMED, params={"arm": "kernel", "what": "destructive_executed" * 2})
+    lines = page(example(readings=[*phases("all"), wide]), 80).splitlines()
+    short = next(line for line in lines if line.startswith("  phase=all "))
+    name = lines.index("  arm=kernel what=" + "destructive_executed" * 2)
+    assert short.index("[1.201") == lines[name + 1].index("[1.201")
+    assert lines[name + 1].strip().startswith("1.235 ms")
+
+
+def test_a_long_name_runs_into_the_blanks_before_a_short_number() -> None:
+    count = replace(RATE, kind=ReadingKind.COUNT, value=4, unit=Unit.COUNT, numerator=4, denominator=None)
+    name = "x" * 36
+    large, small = replace(count, params={"a": "b"}, value=10**9), replace(count, params={"a": name})
+    lines = page(example(readings=[TIMED, large, small]), 80).splitlines()
+    assert any(line.startswith(f"  a={name}  4  ") for line in lines)
+
+
+def test_an_undefined_reading_leaves_the_table_for_one_line_a_kpi_and_reason() -> None:
+    gone = {"value": None, "basis": None, "source": None, "distribution": None}
+    absent = Undefined(Reason.NOT_OFFERED, "The planner does not plan.")
+    other = Undefined(Reason.NOT_OFFERED, "It never did.")
+    crashed = Undefined(Reason.CRASHED, "It died of signal 11.")
+    readings = [
+        *phases("all"),
+        *phases("forecast", "plan", undefined=absent, **gone),
+        *phases("fold", undefined=other, **gone),
+        *phases("render", undefined=crashed, **gone),
+        replace(ABSENT, kpi="planner_ns", params={}),
+    ]
+    text = page(example(readings=readings), 200)
+    table, _, below = text.partition("\n\n" + "turn_spawn_ns: ")[0].partition("turn_spawn_ns (3 points)")
+    assert "phase=all" in table
+    assert "phase=plan" not in text
+    assert below.startswith(" undefined, not-offered: The planner does not plan. It never did.\n")
+    assert "turn_spawn_ns (phase=render) undefined, crashed: It died of signal 11.\n" in text
+    assert "planner_ns undefined, not-offered: This runtime offers no turn/planner.\n" in text
+    assert "turn: nothing measured" in text
     assert not re.search(r"\s0(\.0+)?\s", text)
+
+
+def test_kpis_that_all_want_another_workload_share_a_sentence() -> None:
+    def unfit(kpi: str, params: dict[str, str]) -> Reading:
+        detail = f"{kpi} needs a recorded session, and no --workload FILE is one."
+        return replace(ABSENT, kpi=kpi, params=params, undefined=Undefined(Reason.WORKLOAD_KIND, detail))
+
+    one, two = unfit("spawn_ns", {"phase": "all"}), unfit("spawn_ns", {"phase": "plan"})
+    several = page(example(readings=[one, two, unfit("faults", {}), unfit("view_ns", {})]), 200)
+    words = "undefined, workload-kind: each needs a recorded session, and no --workload FILE is one."
+    assert f"\nspawn_ns (2 points), faults and view_ns {words}\n" in several
+    alone = page(example(readings=[one]), 200)
+    assert "\nspawn_ns (phase=all) undefined, workload-kind: it needs a recorded session, and" in alone
 
 
 def test_equal_warnings_are_one_sentence_and_name_their_kpis() -> None:
@@ -114,22 +202,62 @@ def test_parts_of_a_number_are_named() -> None:
     text = page(example())
     assert "verdict_reason_distribution: allowed 1,200, denied 400" in text
     assert "vdso_hit_rate arm=isolated: 3 excluded from the denominator" in text
-    assert "turn_cost_usd: knobs usd_per_mtok=3" in text
+    assert "knobs of turn_cost_usd: usd_per_mtok=3" in text
 
 
-def test_a_fence_has_a_line_below_a_hundred_columns_and_stands_in_the_row_from_there() -> None:
-    narrow, wide = page(example(), 80), page(example(), 140)
-    assert f"fence, {TIMED.kpi}: The hook is a process" in narrow
-    assert f"fence, {TIMED.kpi}" not in wide
-    row = next(line for line in wide.splitlines() if line.startswith(TIMED.kpi))
-    assert "The hook is a process" in row
-    assert row.endswith("…")
+def test_models_with_the_same_knobs_name_them_once() -> None:
+    knobs = {"prompt_tokens": 1_234_567.0, "usd": 0.1}
+    models = [replace(MODELED, kpi=name, knobs=knobs) for name in ("tokens", "dollars", "waiting")]
+    text = page(example(readings=[*models, MODELED]))
+    assert "knobs of tokens, dollars and waiting: prompt_tokens=1234567, usd=0.1\n" in text
+    assert text.index("turn: modeled, not measured") < text.index("knobs of tokens")
+
+
+def test_the_inputs_of_a_derived_row_stand_below_it_scaled_for_reading() -> None:
+    text = page(example(readings=[TIMED, DERIVED]), 100)
+    assert "gate_primary: tool_call_p50_ns = 1.653 µs, spawned_hook_baseline_p50_ns = 47.29 ms\n" in text
+    noted = page(example(readings=[replace(RATE, evidence=["closed form: i summed is 595"])]))
+    assert "vdso_hit_rate arm=isolated: closed form: i summed is 595\n" in noted
+
+
+def test_an_interval_that_is_not_there_yet_is_a_dash_and_a_count_has_none() -> None:
+    few = replace(TIMED, distribution=Distribution("process values", 3, 1_234_567.25, None, None, None))
+    lines = page(example(readings=[few, HISTOGRAM])).splitlines()
+    assert re.search(r"1\.235 ms  - +clock, live$", next(line for line in lines if line.startswith(few.kpi)))
+    assert re.search(r" 1,600 +count, synthetic$", next(line for line in lines if line.startswith(HISTOGRAM.kpi)))
+
+
+def test_below_a_hundred_columns_status_and_fence_are_one_line_a_kpi() -> None:
+    lines = page(example(readings=[TIMED, RATE, DERIVED]), 80).splitlines()
+    cut = next(line for line in lines if line.startswith(f"{TIMED.kpi}, standing: The hook is a process"))
+    assert cut.endswith("…")
+    assert len(cut) <= 80
+    assert "vdso_hit_rate, standing" in lines
+    assert "gate_primary, guarded" in lines
+    assert not any("status" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [100, 140])
+def test_from_a_hundred_columns_on_the_status_has_a_column_and_fences_are_whole(width: int) -> None:
+    text = page(example(), width)
+    row = next(line for line in text.splitlines() if line.startswith(TIMED.kpi))
+    assert row.endswith("clock, live       standing")
+    whole = re.search(rf"^{TIMED.kpi}: (.*\n(?:  .*\n)+)", text, re.MULTILINE)
+    assert whole is not None
+    assert " ".join(whole[1].split()) == FENCE
+    assert "…" not in text
+
+
+def test_a_number_that_is_not_there_needs_no_fence() -> None:
+    stream = io.StringIO()
+    render_run(example(readings=[ABSENT]), Catalog((Row(ABSENT.kpi, "A fence."),)), console_on(stream, 80))
+    assert "A fence." not in stream.getvalue()
 
 
 def test_a_catalog_may_be_a_tuple_of_rows() -> None:
     stream = io.StringIO()
     render_run(example(), Catalog((Row(TIMED.kpi, "A fence."),)), console_on(stream, 80))
-    assert f"fence, {TIMED.kpi}: A fence." in stream.getvalue()
+    assert f"{TIMED.kpi}, standing: A fence." in stream.getvalue()
 
 
 def test_legs_runtimes_and_workloads_are_named_where_they_tell_rows_apart() -> None:
@@ -145,42 +273,91 @@ def test_a_reading_that_claims_what_its_basis_forbids_is_refused() -> None:
         page(example(readings=[replace(TIMED, unit=Unit.MS)]))
 
 
-def test_workloads_are_listed_with_digest_trace_and_facts() -> None:
-    record = WorkloadRecord(
-        sha256="ab" * 32, kind="session", source="replay", hash="cd" * 8, facts={"turns": 12, "calls": 40}
-    )
-    text = " ".join(page(example(workloads={"night": record})).split())
-    assert f"workload night: session, replay, sha256 {'ab' * 8}, trace {'cd' * 8}, calls 40, turns 12" in text
-    assert "ab" * 9 not in text
+def record(kind: str) -> WorkloadRecord:
+    return WorkloadRecord(sha256="ab" * 32, kind=kind, source="synthetic", hash=None, facts={})
+
+
+def test_a_workload_is_named_in_its_rows_only_among_several_of_its_kind() -> None:
+    night = replace(RATE, kpi="night_rate", workload="night")
+    two = {"calls": record("calls"), "night": record("session")}
+    assert "workload=" not in page(example(readings=[RATE, night], workloads=two))
+    three = page(example(readings=[RATE, night], workloads={**two, "more": record("calls")}))
+    assert "  arm=isolated workload=calls" in three
+    assert "workload=night" not in three
+
+
+def test_workloads_are_listed_with_digest_trace_and_facts_in_words() -> None:
+    lines = page(example(workloads={"night": SESSION, "desk": record("calls")}), 100).splitlines()
+    assert f"workload desk: calls, authored, sha256 {'ab' * 8}" in lines
+    where = lines.index(f"workload night: session, recorded, sha256 {'ab' * 8}, trace {'cd' * 8}")
+    assert lines[where + 1] == "  format claude-code, 1,234 turns, 1 thread; tokens reported: 6,911 out"
 
 
 def test_the_last_line_is_the_file_and_a_command_unbroken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / ".harness" / "runs" / f"{IDENTITY}.json"
     last = page(example(), 40, path).splitlines()[-1]
-    assert last == f"Run file .harness/runs/{IDENTITY}.json; next: python -m harness gate --against HEAD"
+    assert last == f"Run file .harness/runs/{IDENTITY}.json; next: python -m harness explain planner_plan_ns"
     outside = page(example(), 80, Path("/elsewhere/run.json")).splitlines()[-1]
     assert outside.startswith("Run file /elsewhere/run.json; next: ")
 
 
-def test_the_next_command_fits_what_happened() -> None:
-    assert page(example(complete=False)).splitlines()[-1] == "Next: python -m harness run --resume"
-    assert "This run is incomplete" in page(example(complete=False))
-    void = replace(ABSENT, undefined=Undefined(Reason.CRASHED, "It died of signal 11."))
-    assert page(example(readings=[void])).splitlines()[-1] == "Next: python -m harness explain planner_plan_ns"
-    assert page(example()).splitlines()[-1] == "Next: python -m harness gate --against HEAD"
-    untracked = SourceTree(commit=None, dirty=None, touched={})
-    assert page(example(source=untracked)).splitlines()[-1] == "Next: python -m harness list"
+def test_an_interrupted_run_goes_on_with_its_own_selection() -> None:
+    stopped = example(complete=False, argv=["run", "--kpi", "a b", "--resume", "--quick"])
+    assert page(stopped).splitlines()[-1] == "Next: python -m harness run --kpi 'a b' --quick --resume"
+    called = example(complete=False, argv=["my_script.py"])
+    assert page(called).splitlines()[-1] == "Next: python -m harness run --resume"
+    assert "This run is incomplete" in page(stopped)
+
+
+def test_the_next_command_fits_what_happened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    void = replace(ABSENT, kpi="reap_ns", undefined=Undefined(Reason.CRASHED, "It died of signal 11."))
+    noisy = replace(TIMED, warnings=[Notice(Warn.SPREAD, "Values spread widely.")])
+    quiet = replace(TIMED, warnings=[Notice(Warn.TOO_FEW, "3 processes.")])
+
+    def following(*readings: Reading) -> str:
+        return page(example(readings=list(readings))).splitlines()[-1]
+
+    assert following(noisy, ABSENT, void) == "Next: python -m harness explain reap_ns"
+    assert following(noisy, ABSENT) == "Next: python -m harness explain planner_plan_ns"
+    assert following(noisy) == "Next: python -m harness doctor"
+    monkeypatch.chdir(Path(__file__).parent)
+    assert following(quiet) == "Next: python -m harness catalog --check"
+    monkeypatch.chdir(tmp_path)
+    assert following(quiet) == "Next: python -m harness list"
+    (tmp_path / "pyproject.toml").write_text("[tool.harness\n")
+    assert following(quiet) == "Next: python -m harness list"
+
+
+def test_every_command_that_is_advised_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    noisy = replace(TIMED, warnings=[Notice(Warn.OFF_CPU, "It waits.")])
+    advised = set()
+    for folder in (tmp_path, Path(__file__).parent):
+        monkeypatch.chdir(folder)
+        for run in (example(), example(readings=[TIMED]), example(readings=[noisy]), example(complete=False)):
+            advised.add(page(run).splitlines()[-1].removeprefix("Next: python -m harness "))
+    assert {words.split()[0] for words in advised} == {"explain", "list", "catalog", "doctor", "run"}
+    for words in advised:
+        try:
+            code: object = main([*words.split(), "--help"])
+        except SystemExit as ended:
+            code = ended.code
+        assert code == 0
+
+
+def test_the_first_line_says_mode_and_local_changes() -> None:
     assert "local changes" not in page(example())
     assert ", quick" in page(example(mode=Mode.QUICK)).splitlines()[0]
+    changed = SourceTree(commit="0123456789abcdef", dirty=True, touched={})
+    assert "commit 0123456789ab with local changes." in " ".join(page(example(source=changed)).split())
 
 
 HOSTILE = "\x1b[2J\x1b]0;owned\x07[red]evil[/red]\x9b31m :smile:\r\nforged row\u202e"
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-@pytest.mark.parametrize("width", [60, 80, 140])
-def test_hostile_text_is_shown_inert(width: int, terminal: bool) -> None:
+@pytest.mark.parametrize(("width", "complete"), [(40, True), (60, False), (80, True), (140, False), (140, True)])
+def test_hostile_text_is_shown_inert(width: int, complete: bool, terminal: bool) -> None:
     timed = replace(
         TIMED,
         kpi="evil" + HOSTILE,
@@ -188,12 +365,20 @@ def test_hostile_text_is_shown_inert(width: int, terminal: bool) -> None:
         runtime=HOSTILE,
         workload=HOSTILE,
         warnings=[Notice(Warn.LOADED, HOSTILE)],
+        evidence=[HOSTILE, f"{HOSTILE} = 1e5 ns"],
     )
+    unfit = replace(ABSENT, kpi="x" + HOSTILE, undefined=Undefined(Reason.WORKLOAD_KIND, HOSTILE))
     absent = replace(ABSENT, kpi=HOSTILE, undefined=Undefined(Reason.ERROR, HOSTILE))
     histogram = replace(HISTOGRAM, histogram={HOSTILE: 3})
     modeled = replace(MODELED, knobs={HOSTILE: 1.0})
-    record = WorkloadRecord(sha256=HOSTILE, kind=HOSTILE, source=HOSTILE, hash=HOSTILE, facts={HOSTILE: HOSTILE})
-    run = example(id=HOSTILE, readings=[timed, absent, histogram, modeled], workloads={HOSTILE: record})
+    hostile = WorkloadRecord(sha256=HOSTILE, kind=HOSTILE, source=HOSTILE, hash=HOSTILE, facts={HOSTILE: HOSTILE})
+    run = example(
+        id=HOSTILE,
+        argv=["run", HOSTILE],
+        complete=complete,
+        readings=[timed, absent, unfit, histogram, modeled],
+        workloads={HOSTILE: hostile, "other": replace(hostile, facts={"out": HOSTILE, "format": HOSTILE})},
+    )
     text = page(run, width, terminal=terminal)
     text = re.sub(r"\x1b\[[0-9;]*m", "", text) if terminal else text  # what remains of a terminal's own styles
     assert not ESCAPE.search(text)

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.report.units import ASCII, UNICODE, interval, plus_minus, shown, signs_for
+from harness.report.units import (
+    ASCII,
+    UNICODE,
+    facts_in_words,
+    interval,
+    parts,
+    plus_minus,
+    rescaled,
+    shown,
+    signs_for,
+)
 from kpis.terms.quantity import Unit
 
 
@@ -79,3 +91,66 @@ def test_any_number_is_shown_in_few_characters_and_ascii_stays_ascii(value: floa
     assert len(text) <= 45
     if value != 0 and unit is not Unit.BOOL:
         assert any(digit in text for digit in "123456789")
+
+
+@pytest.mark.parametrize(
+    ("numerator", "denominator", "text"),
+    [
+        (6, 12, "6 of 12"),
+        (0, 1200, "0 of 1,200"),
+        (12, 12, "12 of 12"),
+        (89_778, 4_094, "89,778 over 4,094"),
+        (0.1 + 0.2, 1.0, "0.3000 of 1"),
+    ],
+)
+def test_a_ratio_says_what_it_is_made_of(numerator: float, denominator: float, text: str) -> None:
+    assert parts(numerator, denominator) == text
+
+
+@pytest.mark.parametrize(
+    ("evidence", "text"),
+    [
+        ("hook_ns = 4.72853e+07 ns", "hook_ns = 47.29 ms"),
+        ("call_ns = 1653 ns", "call_ns = 1.653 us"),
+        ("heap = 1536 bytes", "heap = 1.500 KiB"),
+        ("scorings = 1.23457e+06 ops", "scorings = 1.23457e+06 ops"),
+        ("endless = 1e999 ns", "endless = 1e999 ns"),
+        ("closed form: i summed, is 595", "closed form: i summed, is 595"),
+        ("a = 1 ns and b = 2 ns", "a = 1 ns and b = 2 ns"),
+    ],
+)
+def test_evidence_is_scaled_where_that_invents_no_digit(evidence: str, text: str) -> None:
+    assert rescaled(evidence, ASCII) == text
+
+
+CALLS = {"calls_with_class": 0, "format": "calls", "tool_calls": 1247, "tools": 1, "world": "default"}
+UNREPORTED = {"basis": "reported", "fresh_in": None, "out": None, "requests": 72, "requests_without_usage": 72}
+REPORTED = {
+    "basis": "reported",
+    "fresh_in": 42,
+    "cache_read": 506_652,
+    "cache_write": None,
+    "out": 6911,
+    "messages_left_out": 0,
+    "placeholder_outputs": 0,
+    "requests_without_usage": 0,
+}
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({}, ""),
+        (CALLS, "format calls, 1,247 tool calls, 1 tool, world default"),
+        (UNREPORTED, "72 requests; tokens unknown"),
+        (REPORTED, "tokens reported: 42 fresh in, 506,652 read from cache, 6,911 out"),
+        (
+            {**REPORTED, "placeholder_outputs": 1, "requests_without_usage": 2},
+            "tokens reported: at least 42 fresh in, 506,652 read from cache, 6,911 out "
+            "(2 requests without usage, 1 placeholder output)",
+        ),
+        ({"threads": "many", "tool_calls": None, "spans": 1234}, "spans 1,234, threads many"),
+    ],
+)
+def test_facts_are_words_and_what_is_unknown_is_no_zero(facts: dict[str, Any], text: str) -> None:
+    assert facts_in_words(facts) == text

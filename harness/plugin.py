@@ -63,8 +63,13 @@ def _build(function: Callable[..., Any], engine: Engine, check: Check | None) ->
 
     def given(runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> dict[str, Any]:
         offered = {**params, "runtime": runtime, "workload": workload}
-        takes_all = any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values())
-        return offered if takes_all else {name: value for name, value in offered.items() if name in names}
+        if any(parameter.kind is parameter.VAR_KEYWORD for parameter in names.values()):
+            return offered
+        strange = [name for name in params if name not in names]
+        if strange:
+            # Passed over in silence, two points of the parameter would be one measurement under two labels.
+            raise TypeError(f"the probe {function.__name__} does not take the parameter {', '.join(strange)}")
+        return {name: value for name, value in offered.items() if name in names}
 
     def as_slice(made: Any) -> Any:
         if callable(made) and not hasattr(made, "batch") and not hasattr(made, "calls"):

@@ -14,12 +14,14 @@ from typing import NoReturn
 
 from harness import __version__
 from harness.cli.exits import Exit
+from harness.report.naming import program, said, set_program
 
 __all__ = ["main"]
 
 _EPILOG = """\
-exit codes: 0 pass · 1 a check failed · 2 unusable command line or input · 3 unknown or void · 4 no baseline
-5 nothing selected, or coverage differs · 6 some input unreadable · 70 internal or unwritable · 130/143 interrupted
+exit codes: 0 pass · 1 a check failed · 2 unusable command line or input
+3 unknown or void · 4 no baseline · 5 nothing selected, or coverage differs
+6 some input unreadable · 70 internal or unwritable · 130/143 interrupted
 """
 
 
@@ -38,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
     import harness.cli.run as run_command
 
     parser = _Parser(
-        prog="loopladder" if not sys.argv[0].endswith("__main__.py") else "python -m harness",
+        prog=program(),
         description="Benchmark harness and KPI registry for agent runtimes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -71,6 +73,7 @@ def _schema(arguments: argparse.Namespace) -> Exit:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
+    set_program(sys.argv[0])
     if words[:1] == ["hook"]:
         # Its start-up is a measured baseline: it must not pay for the other commands' parsers.
         from harness.cli.hook import main as hook_main
@@ -131,7 +134,7 @@ def _expected_errors() -> tuple[type[Exception], ...]:
 
 def _complain(sentence: str) -> None:
     with contextlib.suppress(OSError):
-        print(f"loopladder: {sentence}", file=sys.stderr)
+        print(f"loopladder: {said(sentence)}", file=sys.stderr)
 
 
 def _silence_stdout() -> None:

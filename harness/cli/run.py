@@ -29,14 +29,14 @@ def add_parser(commands: Any) -> None:
         "run", help="measure KPIs", description="Measure KPIs in fresh worker processes.", allow_abbrev=False
     )
     what = parser.add_argument_group("what is measured")
-    what.add_argument("--layer", nargs="+", action="extend", default=[], metavar="L", help="every KPI of these layers")
-    what.add_argument("--kpi", nargs="+", action="extend", default=[], metavar="ID", help="these KPIs")
+    several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+    what.add_argument("--layer", metavar="L", help="every KPI of these layers, and those of --kpi", **several)
+    what.add_argument("--kpi", metavar="ID", help="these KPIs", **several)
     what.add_argument("--all", action="store_true", help="every KPI of every layer")
-    what.add_argument("--param", type=parameter, action="append", default=[], metavar="K=V", help="only this value")
-    what.add_argument("--runtime", nargs="+", action="extend", default=[], metavar="R", help="module:factory or name")
-    what.add_argument(
-        "--workload", nargs="+", action="extend", default=[], metavar="FILE", help="recorded runs to replay"
-    )
+    again: dict[str, Any] = {"type": parameter, "action": "append", "default": []}
+    what.add_argument("--param", metavar="K=V", help="only this value; may be given again", **again)
+    what.add_argument("--runtime", metavar="R", help="module:factory or name", **several)
+    what.add_argument("--workload", metavar="FILE", help="recorded runs to replay", **several)
     effort = parser.add_argument_group("how long it takes").add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="3 processes of 3 values a point")
     effort.add_argument("--full", action="store_true", help="25 processes of 5 values a point (default 12 of 5)")
@@ -55,6 +55,9 @@ def _run(arguments: argparse.Namespace) -> Exit:
 
     if not (arguments.layer or arguments.kpi or arguments.all):
         _say("Say what to measure: --layer turn, --kpi ID or --all. See: python -m harness list")
+        return Exit.UNUSABLE
+    if arguments.dry_run and (arguments.json or arguments.resume):
+        _say("--dry-run prints a plan and measures nothing: leave out --json and --resume.")
         return Exit.UNUSABLE
     project = load_project(Path.cwd())
     catalog = project_catalog(project)
@@ -164,30 +167,33 @@ def _measure(
 
 
 def _show(arguments: argparse.Namespace, catalog: Catalog, finished: Finished, codes: list[Exit]) -> Exit:
-    from rich.console import Console
-
     from harness.record.run import encode
     from harness.record.store import write_atomic
+    from harness.report.page import console_on
     from harness.report.table import render_run
 
-    to_stdout = arguments.json == "-"
-    console = Console(file=sys.stderr if to_stdout else sys.stdout, highlight=False)
-    render_run(finished.run, catalog, console, path=finished.path)
-    if finished.trouble is not None:
-        _say(f"Not everything could be stored: {finished.trouble}")
-        codes.append(Exit.INTERNAL)
-    if finished.stopped_by is not None:
-        _say("Stopped; what was measured is kept. Go on with the same command and --resume.")
-        codes.append(Exit.INTERRUPTED if finished.stopped_by == signal.SIGINT else Exit.TERMINATED)
     blob = encode(finished.run)
-    if to_stdout:
-        sys.stdout.buffer.write(blob)
-    elif arguments.json is not None:
+    to_stdout = arguments.json == "-"
+    said: list[tuple[str, Exit]] = []
+    if finished.trouble is not None:
+        said.append((f"Not everything could be stored: {finished.trouble}", Exit.INTERNAL))
+    if finished.stopped_by is not None:
+        code = Exit.INTERRUPTED if finished.stopped_by == signal.SIGINT else Exit.TERMINATED
+        said.append(("Stopped; what was measured is kept. Go on with the same command and --resume.", code))
+    if arguments.json is not None and not to_stdout:
+        # Before the page: a reader of the page that goes away must not cost the file.
         try:
             write_atomic(Path(arguments.json), blob)
         except OSError as error:
-            _say(f"{error} The run is kept at {finished.path}.")
-            codes.append(Exit.INTERNAL)
+            said.append((f"{error} The run is kept at {finished.path}.", Exit.INTERNAL))
+    try:
+        render_run(finished.run, catalog, console_on(sys.stderr if to_stdout else sys.stdout), path=finished.path)
+    finally:
+        for sentence, _ in said:
+            _say(sentence)
+    codes += [code for _, code in said]
+    if to_stdout:
+        sys.stdout.buffer.write(blob)
     undefined = [reading.undefined for reading in finished.run.readings if reading.undefined is not None]
     if any(item.reason.void for item in undefined) or len(undefined) == len(finished.run.readings):
         codes.append(Exit.UNKNOWN)
@@ -195,4 +201,6 @@ def _show(arguments: argparse.Namespace, catalog: Catalog, finished: Finished, c
 
 
 def _say(sentence: str) -> None:
-    print(f"loopladder: {sentence}", file=sys.stderr)
+    from harness.report.naming import said
+
+    print(f"loopladder: {said(sentence)}", file=sys.stderr)

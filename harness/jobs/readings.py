@@ -15,6 +15,7 @@ from harness.jobs.measure_point import Outcome
 from harness.jobs.modes import Effort
 from harness.jobs.plan import PlannedPoint
 from harness.judge.bounds import median, median_interval, smallest_sample
+from harness.record.run import Mode
 from kpis.registry import Catalog
 from kpis.status import derive
 from kpis.terms.kpi import Estimand, Status
@@ -99,7 +100,7 @@ def shared_reading(point: PlannedPoint, owner: Outcome, catalog: Catalog, effort
     values = [float(process["p99_ns"]) for process in owner.processes if "p99_ns" in process]
     if not values:
         return _blank(point, Undefined(Reason.INPUT_UNDEFINED, f"{point.kpi.shares} has no stamped calls."))
-    return _timed(point, catalog, values, owner, _too_few(len(values)))
+    return _timed(point, catalog, values, owner, _too_few(len(values), effort))
 
 
 def derived_reading(point: PlannedPoint, inputs: Sequence[Reading], catalog: Catalog) -> Reading:
@@ -197,11 +198,15 @@ def _stamped(outcome: Outcome) -> list[str]:
     return [f"a stamp of the clock costs {median(costs):g} ns, measured and taken off"] if costs else []
 
 
-def _too_few(n: int) -> list[Notice]:
+_LONGER = {Mode.QUICK: "; leave out --quick to get one", Mode.BUDGET: "; a longer --budget gives one"}
+
+
+def _too_few(n: int, effort: Effort) -> list[Notice]:
     least = smallest_sample()
     if n >= least:
         return []
-    return [Notice(Warn.TOO_FEW, f"{n} processes: no interval below {least}; leave out --quick to get one.")]
+    advice = _LONGER.get(effort.mode, "")
+    return [Notice(Warn.TOO_FEW, f"{n} process{'es' * (n != 1)}: no interval below {least}{advice}.")]
 
 
 def _printed(outcome: Outcome) -> list[Notice]:
@@ -210,8 +215,19 @@ def _printed(outcome: Outcome) -> list[Notice]:
     return [Notice(Warn.PRINTED, f"The probe printed {outcome.printed} bytes; they were kept out of the result.")]
 
 
+def _spread(values: list[float]) -> float:
+    """How far apart processes lie, over their median: the middle half of them, or all where they are fewer than six.
+
+    A single displaced process says nothing of the others and does not move the interval, so it is no spread.
+    """
+    ordered = sorted(values)
+    cut = len(ordered) // 4 if len(ordered) >= smallest_sample() else 0
+    middle = median(ordered)
+    return (ordered[len(ordered) - 1 - cut] - ordered[cut]) / middle if middle else 0.0
+
+
 def _timed_warnings(point: PlannedPoint, outcome: Outcome, effort: Effort, values: list[float]) -> list[Notice]:
-    warnings = _too_few(len(values))
+    warnings = _too_few(len(values), effort)
     share = median([process["overhead_share"] for process in outcome.processes])
     if share > CLOCK_SHARE:
         sentence = f"The harness itself is {share:.1%} of the slice: read differences, not the last digit."
@@ -222,8 +238,7 @@ def _timed_warnings(point: PlannedPoint, outcome: Outcome, effort: Effort, value
         if wall - cpu > OFF_CPU * wall:
             sentence = f"{(wall - cpu) / wall:.0%} of the time it is off the CPU: it waits, sleeps or was displaced."
             warnings.append(Notice(Warn.OFF_CPU, sentence))
-    middle = median(values)
-    spread = (max(values) - min(values)) / middle if middle else 0.0
+    spread = _spread(values)
     if spread > SPREAD:
         sentence = f"Processes differ by {spread:.0%} of the median: see python -m harness doctor."
         warnings.append(Notice(Warn.SPREAD, sentence))

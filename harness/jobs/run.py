@@ -122,7 +122,7 @@ def _journal(project: Project, plan: Plan, argv: Sequence[str], resume: bool) ->
         if found is not None:
             return found
         raise StoreError(
-            "There is no interrupted run of this selection to resume. Run it without --resume: python -m harness run"
+            "There is no interrupted run of this selection to resume; give the same command without --resume."
         )
     now = datetime.now(UTC)
     created = now.isoformat(timespec="seconds").replace("+00:00", "Z")

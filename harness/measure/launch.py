@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,21 +41,25 @@ class Answer:
     seconds: float = 0.0
 
 
-def worker_environment(seed: int) -> dict[str, str]:
+def worker_environment(seed: int, *, instrument: str = INSTRUMENT) -> dict[str, str]:
     """The parent's environment with the instrument first on the path and the hash seed set.
 
     The path comes by PYTHONPATH and not by -I or -E, which would drop the hash seed with it.
     """
     environment = dict(os.environ)
     inherited = environment.get("PYTHONPATH")
-    environment["PYTHONPATH"] = os.pathsep.join([INSTRUMENT, inherited] if inherited else [INSTRUMENT])
+    environment["PYTHONPATH"] = os.pathsep.join([instrument, inherited] if inherited else [instrument])
     environment["PYTHONHASHSEED"] = str(seed)
     environment.pop("PYTHONSAFEPATH", None)
     return environment
 
 
-def launch(job: Mapping[str, Any], *, seed: int, limit: float, folder: Path, cwd: Path) -> Answer:
+def launch(
+    job: Mapping[str, Any], *, seed: int, limit: float, folder: Path, cwd: Path, prefix: Sequence[str] = ()
+) -> Answer:
     """Run one worker on ``job`` within ``limit`` seconds. ``folder`` takes the job file; ``cwd`` is the project root.
+
+    ``prefix`` is a command that runs the worker's: a counter around the whole process.
 
     Never raises for what a probe does: a crash, a hang, a worker that answers nothing are values of the answer.
     KeyboardInterrupt passes through after the group is ended.
@@ -66,7 +70,7 @@ def launch(job: Mapping[str, Any], *, seed: int, limit: float, folder: Path, cwd
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump({**job, "seed": str(seed)}, file)
-        process = _start(job_file, write_fd, seed, cwd)
+        process = _start(job_file, write_fd, seed, cwd, prefix)
         os.close(write_fd)
         write_fd = -1
         try:
@@ -87,9 +91,9 @@ def launch(job: Mapping[str, Any], *, seed: int, limit: float, folder: Path, cwd
     return answer
 
 
-def _start(job_file: str, write_fd: int, seed: int, cwd: Path) -> subprocess.Popen[bytes]:
+def _start(job_file: str, write_fd: int, seed: int, cwd: Path, prefix: Sequence[str] = ()) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, *_FLAGS, "-m", "harness", "worker", job_file, str(write_fd)],
+        [*prefix, sys.executable, *_FLAGS, "-m", "harness", "worker", job_file, str(write_fd)],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

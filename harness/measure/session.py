@@ -20,7 +20,7 @@ from typing import Any
 import pyperf
 
 from harness.measure.clock import clock_overhead_ns
-from harness.measure.timing import empty_call_ns, empty_loop_ns, time_batch, time_calls
+from harness.measure.timing import Value, empty_call_ns, empty_loop_ns, time_batch, time_calls
 from harness.measure.worker import Opened, Refused, close, open_slice
 
 __all__ = ["EMPTY", "MAX_LOOPS", "TICKS", "bucket", "run"]
@@ -33,6 +33,15 @@ TICKS = 1_000
 
 EMPTY = 1.2
 """A call that costs no more than this many empty calls did nothing: one attribute access alone adds a quarter."""
+
+SUSPECT = 20
+"""Only a call within this many empty calls is looked at again: dearer ones did something."""
+
+CPU_NS = 1_000_000
+"""From this much CPU time on, CPU time says whether the loops were done: it does not grow while others run."""
+
+LONG_NS = 100_000_000
+"""Values this long are not repeated more often than needed: their relative scatter is small."""
 
 IGNORED_LOOPS = 1.25
 """Twice the loops take twice the time; below this ratio the batch ignores what it was told. Halfway on a log scale
@@ -138,11 +147,15 @@ class _Recorder:
         value = statistics.median(answer["values_ns"])
         asynchronous = inspect.iscoroutinefunction(self.opened.what.batch(1))
         empty = empty_call_ns(self.opened.loop, asynchronous=asynchronous)
-        if value < EMPTY * empty:
-            raise Refused(
-                "work-not-done",
-                f"A call of the slice takes {value:.0f} ns and an empty call {empty:.0f} ns: it does no work.",
-            )
+        if value < SUSPECT * empty:
+            # In short batches and the least of many: what displaces a long batch would lend an empty slice weight.
+            calls = min(answer["loops"], 2_000)
+            least = min(time_batch(self.opened.what, calls, self.opened.loop).wall_ns for _ in range(20)) / calls
+            if least < EMPTY * empty:
+                raise Refused(
+                    "work-not-done",
+                    f"A call of the slice takes {least:.0f} ns and an empty call {empty:.0f} ns: it does no work.",
+                )
         return {"process_ns": value, "overhead_share": (stamp_ns / answer["loops"] + empty_loop_ns()) / value}
 
     def require_loops(self, loops: int) -> None:
@@ -152,8 +165,14 @@ class _Recorder:
             raise Refused("too-short", f"A value of {self.last_raw_ns} ns is under {TICKS} ticks of {tick} ns.")
         if not self.batches:
             return
-        once = min(time_batch(self.opened.what, loops, self.opened.loop).wall_ns for _ in range(2))
-        twice = min(time_batch(self.opened.what, 2 * loops, self.opened.loop).wall_ns for _ in range(2))
+        taken: dict[int, list[Value]] = {loops: [], 2 * loops: []}
+        for _ in range(5 if self.last_raw_ns < LONG_NS else 2):
+            # In turn, and the least of each: a busy moment must not decide.
+            for calls, values in taken.items():
+                values.append(time_batch(self.opened.what, calls, self.opened.loop))
+        once, twice = (min(value.cpu_ns for value in values) for values in taken.values())
+        if once < CPU_NS:
+            once, twice = (min(value.wall_ns for value in values) for values in taken.values())
         if twice < IGNORED_LOOPS * once:
             raise Refused(
                 "work-not-done",

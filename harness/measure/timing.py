@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NamedTuple
 
-from harness.measure.clock import CallSlice, Slice, repeat, stamp
+from harness.measure.clock import CallSlice, Slice, WorkNotDoneError, repeat, stamp
 
 __all__ = ["CallRound", "Loop", "Value", "empty_call_ns", "empty_loop_ns", "time_batch", "time_calls"]
 
@@ -85,8 +85,19 @@ def time_batch(measured: Slice, loops: int, loop: Loop) -> Value:
         result = batch()
         ended = time.perf_counter_ns()
         wall, cpu = ended - began, time.process_time_ns() - cpu_began
+    _require_awaited(result)
     measured.check(result)
     return Value(wall, cpu, loops)
+
+
+def _require_awaited(result: object) -> None:
+    """Refuse a call that made a coroutine and threw it away: nothing of the work was done."""
+    if inspect.iscoroutine(result):
+        result.close()
+        raise WorkNotDoneError(
+            "a call returned a coroutine that nobody awaited; hand over the coroutine function itself (async def), "
+            "not a plain function that calls it"
+        )
 
 
 def time_calls(measured: CallSlice, n: int, loop: Loop) -> CallRound:
@@ -102,6 +113,7 @@ def time_calls(measured: CallSlice, n: int, loop: Loop) -> CallRound:
         cpu_began = time.process_time_ns()
         result = stamp(iter(calls), stamps)
     cpu = time.process_time_ns() - cpu_began
+    _require_awaited(result)
     measured.check(result)
     return CallRound(stamps, cpu)
 

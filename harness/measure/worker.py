@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 from harness.measure.clock import ENGINES, Tally, Undefined, Workload, WorkNotDoneError
 from harness.measure.timing import Loop
 
-__all__ = ["Opened", "Refused", "describe_tally", "main", "open_slice"]
+__all__ = ["Opened", "Refused", "describe_tally", "main", "open_slice", "refusal"]
 
 
 class Refused(Exception):  # noqa: N818 - not an error of ours: the reading is undefined, and this says why
@@ -51,25 +51,36 @@ def main(argv: list[str]) -> int:
     job = json.loads(Path(argv[0]).read_bytes())
     # Should the parent be killed, this worker ends by itself: the default action of the alarm ends a process.
     signal.setitimer(signal.ITIMER_REAL, job["limit"] + 5)
+    if job["task"] == "pair":
+        from harness.measure import pair_worker
+
+        pair_worker.run(job)
+        return 0
     answer_fd, owner = int(argv[1]), os.getpid()
     os.set_inheritable(answer_fd, False)
     try:
         answer = _answer(job)
-    except Refused as refused:
-        answer = {"undefined": {"reason": refused.reason, "detail": refused.detail}}
-    except WorkNotDoneError as error:
-        answer = {"undefined": {"reason": "work-not-done", "detail": f"The expected work was not done: {error}."}}
-    except SystemExit as error:
-        answer = {"undefined": {"reason": "error", "detail": f"The probe called sys.exit({error.code!r})."}}
     except KeyboardInterrupt:
         return 130
     except BaseException as error:
-        answer = {"undefined": {"reason": "error", "detail": _last_line(error)}, "traceback": traceback.format_exc()}
+        answer = refusal(error)
     if os.getpid() != owner:
         # The probe forked and its child came back here: only the process that was asked may answer.
         os._exit(0)
     _send(answer_fd, answer)
     return 0
+
+
+def refusal(error: BaseException) -> dict[str, Any]:
+    """What came in the place of a result, as the answer that says why."""
+    if isinstance(error, Refused):
+        return {"undefined": {"reason": error.reason, "detail": error.detail}}
+    if isinstance(error, WorkNotDoneError):
+        return {"undefined": {"reason": "work-not-done", "detail": f"The expected work was not done: {error}."}}
+    if isinstance(error, SystemExit):
+        return {"undefined": {"reason": "error", "detail": f"The probe called sys.exit({error.code!r})."}}
+    trace = "".join(traceback.format_exception(error))
+    return {"undefined": {"reason": "error", "detail": _last_line(error)}, "traceback": trace}
 
 
 def _send(fd: int, answer: Mapping[str, Any]) -> None:
@@ -79,8 +90,16 @@ def _send(fd: int, answer: Mapping[str, Any]) -> None:
 
 
 def _last_line(error: BaseException) -> str:
+    """The error in one line, with the innermost place in code that is not ours nor the interpreter's."""
     text = "".join(traceback.format_exception_only(error)).strip().splitlines()
-    return text[-1][:500] if text else type(error).__name__
+    said = text[-1][:500] if text else type(error).__name__
+    ours = str(Path(__file__).parent)
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith((ours, sys.base_prefix, "<")):
+            file = Path(frame.filename)
+            inside = file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else Path(file.name)
+            return f"{said} ({inside.as_posix()}, line {frame.lineno})"
+    return said
 
 
 def _ping(words: list[str]) -> int:
@@ -99,6 +118,9 @@ def _answer(job: Mapping[str, Any]) -> dict[str, Any]:
         session = importlib.import_module("harness.measure.session")
         answer: dict[str, Any] = session.run(job)
         return answer
+    if task.startswith("leg:"):
+        counted: dict[str, Any] = importlib.import_module(f"harness.measure.legs.{task[4:]}").run(job)
+        return counted
     watch = None
     if task == "discover":
         from harness.measure.touched import Watch
@@ -145,8 +167,12 @@ def open_slice(job: Mapping[str, Any]) -> Opened:
     sys.path[:0] = job["path"]
     loop = Loop()
     runtime = loop.settle(resolve(job["runtime"])())
+    if not hasattr(runtime, "offer"):
+        raise Refused("error", f"{job['runtime']} made a {type(runtime).__name__}, which has no offer(seam, engine).")
     probe = resolve(job["probe"])
     probe = probe() if isinstance(probe, type) else probe
+    if not hasattr(probe, "open"):
+        raise Refused("error", f"{job['probe']} has no open(): write a class with it, or @probe above the function.")
     what = loop.settle(probe.open(job["kpi"], runtime, _workload(job), dict(job["params"])))
     opened = Opened(what, probe, runtime, loop)
     _require_subject(job)

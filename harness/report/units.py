@@ -1,4 +1,4 @@
-"""Numbers for reading: a prefix, a separator of thousands, four significant digits, and the words of a count.
+"""Numbers for reading: a prefix, a separator of thousands, four significant digits.
 
 Stored numbers are never touched and units never converted: a prefix is how ns, bytes and counts are written, not
 another unit. Where the output cannot encode a sign, an ASCII one stands for it ("us", "+-").
@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from kpis.terms.quantity import Unit
 
@@ -18,7 +16,6 @@ __all__ = [
     "ASCII",
     "UNICODE",
     "Signs",
-    "facts_in_words",
     "interval",
     "parts",
     "plus_minus",
@@ -46,24 +43,6 @@ _SIZES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 # "name = 4.72853e+07 ns": an input as a derived reading's evidence keeps it. Only units with prefixes are rewritten: a
 # count that was cut to six digits would come back as a whole number that nobody counted.
 _INPUT = re.compile(r"(?P<name>\S+) = (?P<number>-?\d+(?:\.\d+)?(?:e[-+]?\d+)?) (?P<unit>ns|bytes)", re.ASCII)
-_COUNTS = {
-    "turns": ("turn", "turns"),
-    "steps": ("step", "steps"),
-    "requests": ("request", "requests"),
-    "tool_calls": ("tool call", "tool calls"),
-    "calls": ("call", "calls"),
-    "tools": ("tool", "tools"),
-    "calls_with_class": ("call with a class", "calls with a class"),
-    "threads": ("thread", "threads"),
-    "messages": ("message", "messages"),
-    "messages_left_out": ("message left out", "messages left out"),
-    "bytes": ("byte", "bytes"),
-}
-_TOKENS = {"fresh_in": "fresh in", "cache_read": "read from cache", "cache_write": "written to cache", "out": "out"}
-_GAPS = {
-    "requests_without_usage": ("request without usage", "requests without usage"),
-    "placeholder_outputs": ("placeholder output", "placeholder outputs"),
-}
 
 
 def signs_for(encoding: str) -> Signs:
@@ -169,37 +148,3 @@ def rescaled(evidence: str, signs: Signs = UNICODE) -> str:
     if found is None or not math.isfinite(value):
         return evidence
     return f"{found['name']} = {shown(value, Unit(found['unit']), signs)}"
-
-
-def _counted(value: int, words: tuple[str, str]) -> str:
-    return f"{value:,} {words[0] if value == 1 else words[1]}"
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-def facts_in_words(facts: Mapping[str, Any]) -> str:
-    """The facts of a workload: ``format calls, 12 tool calls, 7 tools, world default``; empty where there are none.
-
-    What is unknown (None) is left out, and so is a zero of what went wrong. Token totals are the recording's own and
-    are marked so, with ``at least`` where a request that reported none makes them a lower bound.
-    """
-    known = {key: value for key, value in facts.items() if value is not None and key not in (*_TOKENS, *_GAPS, "basis")}
-    words = [f"format {known.pop('format')}"] if "format" in known else []
-    for key, names in _COUNTS.items():
-        if _is_count(known.get(key)):
-            value = known.pop(key)
-            if value or key not in ("messages_left_out", "calls_with_class"):
-                words.append(_counted(value, names))
-    words += [f"{key} {value:,}" if _is_count(value) else f"{key} {value}" for key, value in sorted(known.items())]
-    return "; ".join(filter(None, (", ".join(words), _tokens_in_words(facts))))
-
-
-def _tokens_in_words(facts: Mapping[str, Any]) -> str:
-    totals = [f"{facts[key]:,} {name}" for key, name in _TOKENS.items() if _is_count(facts.get(key))]
-    if not totals:
-        return "tokens unknown" if any(key in facts for key in _TOKENS) else ""
-    gaps = [_counted(facts[key], names) for key, names in _GAPS.items() if _is_count(facts.get(key)) and facts[key]]
-    bound, why = (" at least", f" ({', '.join(gaps)})") if gaps else ("", "")
-    return f"tokens reported:{bound} {', '.join(totals)}{why}"

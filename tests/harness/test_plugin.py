@@ -21,11 +21,20 @@ def test_a_function_becomes_a_probe_that_gets_what_it_asks_for() -> None:
         seen.update(size=size, runtime=runtime)
         return lambda: 7
 
-    opened = spawn().open("x", "the runtime", None, {"size": "4", "other": "1"})
+    opened = spawn().open("x", "the runtime", None, {"size": "4"})
     assert seen == {"size": "4", "runtime": "the runtime"}
     assert opened.engine == "noop"
     assert opened.batch(3)() == 7
     assert [call() for call in opened.calls(2)] == [7, 7]
+
+
+def test_a_parameter_that_the_function_does_not_take_is_an_error() -> None:
+    @probe
+    def spawn(size="3"):
+        return lambda: size
+
+    with pytest.raises(TypeError, match="does not take the parameter sise"):
+        spawn().open("x", None, None, {"sise": "4"})
 
 
 def test_a_coroutine_function_is_timed_as_one() -> None:

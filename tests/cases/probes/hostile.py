@@ -194,3 +194,19 @@ class Frozen:
 
 async def make_async() -> Frozen:
     return Frozen()
+
+
+@probe
+def forgotten_await() -> Any:
+    async def hop() -> int:
+        return work()
+
+    return lambda: hop()
+
+
+def no_decorator() -> Any:
+    return work
+
+
+def make_nothing() -> object:
+    return object()

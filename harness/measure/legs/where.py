@@ -1,0 +1,214 @@
+"""The worker's part of "where it got slower": which code a slice executes, how often, and for how many opcodes.
+
+A fixed number of calls is profiled (about 20 times as slow) and then traced by opcode (about 60 times), so no clock
+is read here and nothing is compared; ``harness.judge.where`` does that. Code is known by file and qualified name and
+never by line, so that a function that only moved is the same function. Before Python 3.12 the opcodes of other
+threads are not seen. Standard library only.
+"""
+
+from __future__ import annotations
+
+import dis
+import gc
+import hashlib
+import sys
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import CodeType, FrameType, TracebackType
+from typing import Any
+
+from harness.measure.legs.rounds import WARM, Round, shown
+from harness.measure.worker import close, open_slice
+
+__all__ = ["Calls", "Opcodes", "digest", "run"]
+
+_OURS = str(Path(__file__).parent)
+_ENDED = "sys.setprofile"
+"""The call that ends the counting is itself counted, and is not the slice's."""
+
+
+class Codes:
+    """Code objects met, by identity: equal ones of two files are two, and a kept one's identity is not given anew."""
+
+    def __init__(self) -> None:
+        self.met: dict[int, CodeType] = {}
+        self.times: dict[int, int] = {}
+
+    def add(self, code: CodeType) -> None:
+        """Count ``code`` once more."""
+        key = id(code)
+        if key not in self.met:
+            self.met[key] = code
+            self.times[key] = 0
+        self.times[key] += 1
+
+
+class Calls:
+    """Counts calls of Python functions and C callables while it is entered. A resumed coroutine is called again."""
+
+    def __init__(self) -> None:
+        self.python = Codes()
+        self.builtin: dict[str, int] = {}
+        self._on = False
+
+    def __enter__(self) -> None:
+        self._on = True
+        threading.setprofile(self._event)
+        sys.setprofile(self._event)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        sys.setprofile(None)
+        threading.setprofile(None)
+        # A thread that was started meanwhile keeps the function, and is seen again when this is entered again.
+        self._on = False
+
+    def take(self) -> tuple[Codes, dict[str, int]]:
+        """What was counted since the last time: Python functions, and C callables by name."""
+        taken = self.python, self.builtin
+        self.python, self.builtin = Codes(), {}
+        return taken
+
+    def _event(self, frame: FrameType, what: str, arg: Any) -> None:
+        if not self._on:
+            return
+        if what == "call":
+            self.python.add(frame.f_code)
+        elif what == "c_call":
+            name = f"{arg.__module__}.{arg.__qualname__}" if arg.__module__ else arg.__qualname__
+            self.builtin[name] = self.builtin.get(name, 0) + 1
+
+
+class Opcodes:
+    """Counts executed opcodes by code object while it is entered."""
+
+    def __init__(self) -> None:
+        self.python = Codes()
+        self._tool: int | None = None
+
+    if sys.version_info >= (3, 12):
+
+        def __enter__(self) -> None:
+            watch = sys.monitoring
+            self._tool = next(each for each in range(6) if watch.get_tool(each) is None)
+            watch.use_tool_id(self._tool, "loopladder")
+            watch.register_callback(self._tool, watch.events.INSTRUCTION, lambda code, _offset: self.python.add(code))
+            watch.set_events(self._tool, watch.events.INSTRUCTION)
+
+        def __exit__(self, *_: object) -> None:
+            if self._tool is not None:
+                sys.monitoring.set_events(self._tool, 0)
+                sys.monitoring.free_tool_id(self._tool)
+
+    else:
+
+        def __enter__(self) -> None:
+            sys.settrace(self._global)
+
+        def __exit__(self, *_: object) -> None:
+            sys.settrace(None)
+
+        def _global(self, frame: FrameType, _event: str, _arg: object) -> Callable[[FrameType, str, Any], Any]:
+            frame.f_trace_opcodes = True
+            frame.f_trace_lines = False
+            return self._local
+
+        def _local(self, frame: FrameType, event: str, _arg: object) -> Callable[[FrameType, str, Any], Any]:
+            if event == "opcode":
+                self.python.add(frame.f_code)
+            return self._local
+
+
+def run(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Count over ``loops`` calls, which both sides must share.
+
+    The answer: ``loops``; ``functions`` by ``file:qualified name``, each with ``line``, ``calls`` and ``opcodes`` a
+    call of the slice, ``digest`` (None for code outside the project) and ``set_up`` (executed there only);
+    ``builtins``, calls of each C callable a call of the slice.
+    """
+    calls, opcodes = Calls(), Opcodes()
+    loops, estimand = job["loops"], job["estimand"]
+    with calls:
+        opened = open_slice(job)
+        gc.disable()
+        Round(opened, estimand, WARM).run()
+    try:
+        set_up, _ = calls.take()
+        Round(opened, estimand, loops).run(calls)
+        Round(opened, estimand, loops).run(opcodes)
+    finally:
+        close(opened)
+    functions = _Functions([Path(each).resolve() for each in job["path"]])
+    called, builtin = calls.take()
+    functions.add(called, "calls", loops)
+    functions.add(opcodes.python, "opcodes", loops)
+    functions.add(set_up, None, loops)
+    return {
+        "loops": loops,
+        "functions": functions.described(),
+        "builtins": {name: times / loops for name, times in sorted(builtin.items()) if name != _ENDED},
+    }
+
+
+class _Functions:
+    """What is known of each function, merged by name: two lambdas of one function are one entry."""
+
+    def __init__(self, roots: list[Path]) -> None:
+        self._roots = roots
+        self._entries: dict[str, dict[str, Any]] = {}
+        self._digests: dict[str, set[str]] = {}
+
+    def add(self, codes: Codes, quantity: str | None, loops: int) -> None:
+        """Add the counts as ``quantity``; with None note what is new as code of the set-up, inside the roots only."""
+        for key, code in codes.met.items():
+            if code.co_filename.startswith(_OURS):
+                continue
+            file, inside = shown(code.co_filename, self._roots, sys.path)
+            name = f"{file}:{code.co_qualname}"
+            if quantity is None and (not inside or not self._entries.get(name, {"set_up": True})["set_up"]):
+                continue
+            entry = self._entries.setdefault(
+                name, {"line": code.co_firstlineno, "calls": 0.0, "opcodes": 0.0, "set_up": quantity is None}
+            )
+            entry["line"] = min(entry["line"], code.co_firstlineno)
+            if quantity is not None:
+                entry[quantity] += codes.times[key] / loops
+            if inside:
+                self._digests.setdefault(name, set()).add(digest(code))
+
+    def described(self) -> dict[str, dict[str, Any]]:
+        """Every entry with its digest, sorted by name."""
+        found = {}
+        for name in sorted(self._entries):
+            digests = sorted(self._digests.get(name, ()))
+            whole = hashlib.sha256("".join(digests).encode()).hexdigest()[:16] if digests else None
+            found[name] = {**self._entries[name], "digest": whole}
+        return found
+
+
+def digest(code: CodeType) -> str:
+    """What ``code`` does, as 16 hexadecimal digits: its instructions with their constants and names resolved.
+
+    Resolved, so that what does nothing does not count: a docstring, the name of a local, a line number, the order
+    of the constants. Code nested in it stands for itself under its own name.
+    """
+    told: list[object] = [code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_exceptiontable]
+    for each in dis.get_instructions(code):
+        if each.opcode in dis.haslocal or each.opcode in dis.hasfree:
+            told.append((each.opname, each.arg))
+        elif each.opcode in dis.hasconst:
+            told.append((each.opname, _plain(each.argval)))
+        else:
+            told.append((each.opname, each.argval))
+    return hashlib.sha256(repr(told).encode()).hexdigest()[:16]
+
+
+def _plain(constant: object) -> object:
+    """A constant in a form whose repr is the same in every process."""
+    if isinstance(constant, CodeType):
+        return f"code {constant.co_qualname}"
+    if isinstance(constant, tuple):
+        return tuple(_plain(each) for each in constant)
+    if isinstance(constant, frozenset):
+        return ("frozenset", sorted(repr(_plain(each)) for each in constant))
+    return constant

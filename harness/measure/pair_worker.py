@@ -1,0 +1,85 @@
+"""One side of a pair: opens its slice once, then times a value whenever the parent releases it.
+
+Both sides of a pair are alive at once and are released in turn, so that what the machine does meanwhile falls on both.
+Commands come as lines on a descriptor of their own, answers leave as JSON lines: ``calibrate``, ``time N``, ``quit``.
+The heap is frozen after set-up. Standard library only: a pair worker that took longer to start would buy fewer pairs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from collections.abc import Mapping
+from typing import Any, BinaryIO
+
+from harness.measure.timing import time_batch, time_calls
+from harness.measure.worker import Opened, Refused, close, open_slice, refusal
+
+__all__ = ["MAX_LOOPS", "serve"]
+
+MAX_LOOPS = 2**24
+"""Beyond this the batch does not do its loops; see ``harness.measure.session``."""
+
+
+def serve(job: Mapping[str, Any], commands: BinaryIO, answers: BinaryIO) -> None:
+    """Answer commands until ``quit`` or the end of the pipe; an error of the probe is the last answer."""
+    opened = None
+    try:
+        opened = open_slice(job)
+        _say(answers, {"ready": True, "engine": opened.what.engine})
+        for line in commands:
+            word, _, count = line.decode().strip().partition(" ")
+            if word == "quit":
+                break
+            _say(answers, _calibrated(opened, job) if word == "calibrate" else _value(opened, job, int(count)))
+    except BaseException as error:
+        _say(answers, refusal(error))
+    finally:
+        if opened is not None:
+            close(opened)
+
+
+def _say(answers: BinaryIO, answer: Mapping[str, Any]) -> None:
+    answers.write(json.dumps(answer).encode() + b"\n")
+    answers.flush()
+
+
+def _value(opened: Opened, job: Mapping[str, Any], calls: int) -> dict[str, Any]:
+    """Wall and CPU time in ns of one value, and how often the process was displaced meanwhile.
+
+    ``wall_ns`` is of the whole batch for a mean; for a median it is the median of the stamped blocks of ``block``
+    calls, times the number of blocks, so that both divide by calls in the same way.
+    """
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
+    if job["estimand"] == "call-mean":
+        value = time_batch(opened.what, calls, opened.loop)
+        wall, cpu = float(value.wall_ns), float(value.cpu_ns)
+    else:
+        round_ = time_calls(opened.what, calls, opened.loop)
+        stamps = sorted(round_.stamps_ns)
+        wall, cpu = float(stamps[len(stamps) // 2]) * calls, float(round_.cpu_ns)
+    displaced = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - before
+    return {"wall_ns": wall, "cpu_ns": cpu, "displaced": displaced}
+
+
+def _calibrated(opened: Opened, job: Mapping[str, Any]) -> dict[str, Any]:
+    """Double the loops until a value lasts ``min_time``; the last of two values decides, so that a stall does not."""
+    loops = 1
+    while True:
+        wall = min(_value(opened, job, loops)["wall_ns"] for _ in range(2))
+        if wall >= job["min_time"] * 1e9:
+            return {"loops": loops, "wall_ns": wall}
+        if loops >= MAX_LOOPS:
+            raise Refused(
+                "work-not-done",
+                f"{loops} calls take less than {job['min_time'] * 1e3:g} ms: the batch does no work, "
+                "or ignores `loops`.",
+            )
+        loops *= 2
+
+
+def run(job: Mapping[str, Any]) -> None:
+    """Serve on the descriptors that the job names."""
+    with os.fdopen(job["go_fd"], "rb", buffering=0) as commands, os.fdopen(job["say_fd"], "wb") as answers:
+        serve(job, commands, answers)

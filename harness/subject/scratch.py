@@ -1,0 +1,107 @@
+"""One temporary folder for the trees of a gate, and the end of those that a killed gate left behind.
+
+A lock of the kernel on a file inside says that the owner lives; it ends with its process, however that ended. Refuses
+to remove a folder of another user, one that is in use, or anything that is not named as ours.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from harness.subject import SubjectError
+
+__all__ = ["LOCK", "PREFIX", "explained", "prune", "scratch"]
+
+PREFIX = "loopladder-gate-"
+LOCK = "lock"
+_GRACE_S = 60.0  # between its making and its locking a folder has no lock file: microseconds, on a loaded machine more
+
+
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A new folder of mode 0700 in the temporary folder (TMPDIR), removed at the end. Leftovers are pruned first.
+
+    Raises:
+        SubjectError: it cannot be made.
+    """
+    prune()
+    try:
+        folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+        new = folder / f".{LOCK}"
+        handle = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # Locked under another name first: a lock file that is there and not held means a dead owner.
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        new.rename(folder / LOCK)
+    except OSError as error:
+        raise SubjectError(
+            f"No folder can be made for the trees: {error}. Name another place: export TMPDIR=/path/with/room"
+        ) from error
+    try:
+        yield folder
+    finally:
+        _remove(folder)
+        os.close(handle)
+
+
+def explained(error: object) -> SubjectError:
+    """The sentence for a write into the folder that failed: mostly a full disk."""
+    place = tempfile.gettempdir()
+    if "No space left" in str(error) or "Disk quota" in str(error):
+        return SubjectError(
+            f"There is no room in {place} for four copies of the project. Free some, or type: "
+            "export TMPDIR=/path/with/room"
+        )
+    return SubjectError(f"A tree of the gate cannot be written: {str(error)[:500]}. Look with: df -h {place}")
+
+
+def prune() -> list[Path]:
+    """Remove the folders of dead owners from the temporary folder; return them."""
+    removed = []
+    with suppress(OSError):
+        for folder in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*")):
+            with suppress(OSError):
+                if _abandoned(folder):
+                    removed.append(folder)
+    return removed
+
+
+def _abandoned(folder: Path) -> bool:
+    """Remove ``folder`` if it is ours and nobody holds its lock; whether it was."""
+    facts = folder.lstat()
+    if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
+        return False
+    try:
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        if time.time() - facts.st_mtime < _GRACE_S:
+            return False
+        _remove(folder)
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        _remove(folder)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        # A build may have left folders that their owner cannot write to (module caches do).
+        for place, folders, _ in os.walk(folder):
+            for inner in (Path(place), *(Path(place, name) for name in folders)):
+                if not inner.is_symlink():
+                    with suppress(OSError):
+                        inner.chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,101 @@
+"""Pairs: what ran in which order, and that a side that gives no number is named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from harness.measure.launch import INSTRUMENT
+from harness.measure.pairs import SideJob, Unmeasured, calibrate, run_pair
+from harness.measure.schedule import ROUNDS, PairPlan, draw
+
+HOSTILE = "tests.cases.probes.hostile"
+
+
+def spec(repo: Path, probe: str, **more: Any) -> SideJob:
+    job = {
+        "kpi": "x",
+        "estimand": "call-mean",
+        "timed": True,
+        "params": {},
+        "probe": f"{HOSTILE}:{probe}",
+        "runtime": "seams.runtimes.reference:make",
+        "runtime_name": "reference",
+        "seam": "turn/view",
+        "frozen_sync": False,
+        "workload": None,
+        "workload_name": None,
+        "path": [str(repo)],
+        "roots": [str(repo)],
+        "under_test": [],
+        "min_time": 0.002,
+        **more,
+    }
+    return SideJob(job, INSTRUMENT, repo)
+
+
+def test_a_schedule_is_a_function_of_its_seed_and_favours_no_side() -> None:
+    assert draw(Random(3)) == draw(Random(3))
+    rng = Random(11)
+    plans = [draw(rng) for _ in range(2_000)]
+    for count in (
+        Counter(plan.starts for plan in plans),
+        Counter(first for plan in plans for first in plan.rounds),
+        Counter(plan.copies["base"] for plan in plans),
+        Counter(plan.copies["head"] for plan in plans),
+    ):
+        total = sum(count.values())
+        # five standard deviations of a fair coin: one wrong alarm in two million
+        assert all(abs(number - total / 2) < 2.5 * total**0.5 for number in count.values()), count
+    assert len({plan.seed for plan in plans}) > 1_990
+    assert all(len(plan.rounds) == ROUNDS for plan in plans)
+
+
+def test_the_sides_are_released_in_turn_as_the_plan_says(repo: Path, tmp_path: Path) -> None:
+    plan = PairPlan(5, 100, {"base": 0, "head": 1}, "head", ("base", "head", "head", "base", "base", "head"))
+    both = spec(repo, "Base")
+    loops = calibrate("head", both, plan, limit=30, folder=tmp_path)
+    trace: list[tuple[str, str]] = []
+    pair = run_pair(
+        {"base": both, "head": both},
+        plan,
+        loops=loops,
+        head_calls=loops,
+        limit=30,
+        folder=tmp_path,
+        trace=trace,  # type: ignore[arg-type]
+    )
+    assert trace[:2] == [("base", "warm-up"), ("head", "warm-up")]
+    firsts = [side for side, _ in trace[2::2]]
+    assert firsts == list(plan.rounds)
+    assert all({a[0], b[0]} == {"base", "head"} for a, b in zip(trace[::2], trace[1::2], strict=True))
+    assert {side: len(values) for side, values in pair.wall.items()} == {"base": ROUNDS, "head": ROUNDS}
+    assert all(value > 0 for values in (*pair.wall.values(), *pair.cpu.values()) for value in values)
+    assert not list(tmp_path.iterdir()), "the job files are gone"
+
+
+@pytest.mark.parametrize(
+    ("probe", "reason"), [("Raises", "error"), ("Dies", "crashed"), ("WrongWork", "work-not-done"), ("Exits", "error")]
+)
+def test_a_side_that_gives_no_number_is_named(probe: str, reason: str, repo: Path, tmp_path: Path) -> None:
+    sides = {"base": spec(repo, "Base"), "head": spec(repo, probe)}
+    with pytest.raises(Unmeasured) as caught:
+        run_pair(sides, draw(Random(1)), loops=10, head_calls=10, limit=30, folder=tmp_path)  # type: ignore[arg-type]
+    assert (caught.value.side, caught.value.reason) == ("head", reason)
+
+
+def test_a_pair_that_hangs_ends_with_its_limit(repo: Path, tmp_path: Path) -> None:
+    sides = {"base": spec(repo, "Hangs"), "head": spec(repo, "Base")}
+    with pytest.raises(Unmeasured) as caught:
+        run_pair(sides, draw(Random(1)), loops=10, head_calls=10, limit=2, folder=tmp_path)  # type: ignore[arg-type]
+    assert caught.value.reason == "timeout"
+
+
+def test_stamped_calls_are_paired_too(repo: Path, tmp_path: Path) -> None:
+    both = spec(repo, "sugar", estimand="call-p50", params={"size": "4"})
+    pair = run_pair({"base": both, "head": both}, draw(Random(1)), loops=200, head_calls=200, limit=30, folder=tmp_path)
+    assert len(pair.wall["head"]) == ROUNDS

@@ -22,8 +22,10 @@ Check = Callable[[Any], object]
 class Called:
     """A slice made of one callable: in batches, and call by call."""
 
-    def __init__(self, call: Callable[[], object], engine: Engine, check: Check | None) -> None:
+    def __init__(self, call: Callable[[], object], engine: Engine, check: Check | None, source: str | None) -> None:
         self.engine = engine
+        self.source = source
+        self.checked = check is not None
         self._call = call
         self._check = check
 
@@ -36,29 +38,38 @@ class Called:
         return repeat_item(self._call, n)
 
     def check(self, result: object) -> None:
-        """Ask the author's check; False means that the work was not done."""
-        if self._check is not None and self._check(result) is False:
-            raise WorkNotDoneError(f"the check refused the result {result!r:.200}")
+        """Ask the author's check: whatever is false, but for None, means that the work was not done."""
+        said = None if self._check is None else self._check(result)
+        if said is not None and not said:
+            raise WorkNotDoneError(f"the check refused a result of type {type(result).__name__}")
 
 
 @overload
 def probe(function: Callable[..., Any], /) -> type: ...
 @overload
-def probe(*, engine: Engine = "none", check: Check | None = None) -> Callable[[Callable[..., Any]], type]: ...
 def probe(
-    function: Callable[..., Any] | None = None, /, *, engine: Engine = "none", check: Check | None = None
+    *, engine: Engine = "none", check: Check | None = None, source: str | None = None
+) -> Callable[[Callable[..., Any]], type]: ...
+def probe(
+    function: Callable[..., Any] | None = None,
+    /,
+    *,
+    engine: Engine = "none",
+    check: Check | None = None,
+    source: str | None = None,
 ) -> type | Callable[[Callable[..., Any]], type]:
-    """Build a probe class from a function, bare or with ``engine`` and ``check``.
+    """Build a probe class from a function, bare or with keywords.
 
     ``engine`` says how the engine was cut out (a frozen-sync seam refuses ``none``); ``check`` gets each result
-    after the clock and returns False, or raises, where the expected work was not done.
+    after the clock and returns something false, or raises, where the expected work was not done; ``source`` is
+    ``synthetic`` or ``replay`` where the function makes up its input (``live`` otherwise).
     """
     if function is None:
-        return lambda found: _build(found, engine, check)
-    return _build(function, engine, check)
+        return lambda found: _build(found, engine, check, source)
+    return _build(function, engine, check, source)
 
 
-def _build(function: Callable[..., Any], engine: Engine, check: Check | None) -> type:
+def _build(function: Callable[..., Any], engine: Engine, check: Check | None, source: str | None) -> type:
     names = inspect.signature(function).parameters
 
     def given(runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> dict[str, Any]:
@@ -73,7 +84,7 @@ def _build(function: Callable[..., Any], engine: Engine, check: Check | None) ->
 
     def as_slice(made: Any) -> Any:
         if callable(made) and not hasattr(made, "batch") and not hasattr(made, "calls"):
-            return Called(made, engine, check)
+            return Called(made, engine, check, source)
         return made
 
     class FunctionProbe:

@@ -14,9 +14,18 @@ from typing import Any
 
 from harness.record.store import find_root
 
-__all__ = ["REFERENCE", "Project", "ProjectError", "load_project", "plugin_kpi_files", "runtime_reference"]
+__all__ = [
+    "REFERENCE",
+    "Project",
+    "ProjectError",
+    "installed_runtimes",
+    "load_project",
+    "plugin_kpi_files",
+    "runtime_reference",
+]
 
 REFERENCE = "seams.runtimes.reference:make"
+_RUNTIMES, _KPIS = "harness.runtimes", "harness.kpis"  # the groups of entry points
 _KEYS: dict[str, type[object]] = {"kpis": list, "runtime": str, "under_test": list, "build": str}
 
 
@@ -99,12 +108,16 @@ def runtime_reference(name: str) -> tuple[str, str]:
         return name, REFERENCE
     if name.count(":") == 1 and all(part.isidentifier() for part in name.replace(":", ".").split(".")):
         return name, name
-    installed = {point.name: point.value for point in _entry_points("harness.runtimes")}
+    installed = {point.name: point.value for point in _entry_points(_RUNTIMES)}
     if name in installed:
         return name, installed[name]
-    near = get_close_matches(name, ["reference", *installed], 1)
-    hint = f"did you mean {near[0]}?" if near else "give it as package.module:factory."
-    raise ProjectError(f"There is no runtime {name!r}; {hint}")
+    known = ["reference", *sorted(installed)]
+    near = get_close_matches(name, known, 1)
+    hint = f" (did you mean {near[0]}?)" if near else ""
+    raise ProjectError(
+        f"There is no runtime {name!r}{hint}; known are {', '.join(known)}, and any package.module:factory: "
+        f"try --runtime {near[0] if near else known[-1]}"
+    )
 
 
 def _entry_points(group: str) -> list[Any]:
@@ -122,15 +135,55 @@ def _entry_points(group: str) -> list[Any]:
     return list(metadata.entry_points(group=group))
 
 
-def plugin_kpi_files() -> list[Path]:
-    """The KPI files of installed packages: an entry point of group ``harness.kpis`` names a package with TOML files.
+def installed_runtimes() -> list[str]:
+    """The names of the runtimes that installed packages offer (entry points of group ``harness.runtimes``)."""
+    return sorted({point.name for point in _entry_points(_RUNTIMES)})
 
-    No code of the package is imported: the files are found through the installer's own list.
+
+def plugin_kpi_files() -> dict[str, Path]:
+    """The KPI files of installed packages, by what messages call them: the file's name and its package's.
+
+    An entry point of group ``harness.kpis`` names a package with TOML files. No code of the package is imported: the
+    files are found through the installer's own list, or in the folder that an editable installation points to.
+
+    Raises:
+        ProjectError: an entry point names a package without a TOML file.
     """
-    files: list[Path] = []
-    for point in _entry_points("harness.kpis"):
-        folder = point.value.replace(".", "/") + "/"
-        listed = point.dist.files if point.dist is not None else None
-        tables = [item for item in listed or () if str(item).startswith(folder) and item.suffix == ".toml"]
-        files += [Path(str(item.locate())) for item in tables]
-    return sorted(files)
+    found: dict[str, Path] = {}
+    for point in _entry_points(_KPIS):
+        folder = point.value.partition(":")[0].strip().replace(".", "/")
+        files = _listed(point.dist, folder) or _editable(point.dist, folder)
+        package = point.dist.name
+        if not files:
+            raise ProjectError(
+                f"The plug-in {point.name} of the package {package} names {point.value} in the group {_KPIS}, and no "
+                f"TOML file is found there. Mend its packaging, or remove it: python -m pip uninstall {package}"
+            )
+        found |= {f"{name} of the package {package}": path for name, path in files.items()}
+    return dict(sorted(found.items()))
+
+
+def _listed(package: Any, folder: str) -> dict[str, Path]:
+    items = [item for item in package.files or () if str(item).startswith(f"{folder}/") and item.suffix == ".toml"]
+    paths = {str(item): Path(str(item.locate())) for item in items}
+    return {name: path for name, path in paths.items() if path.is_file()}
+
+
+def _editable(package: Any, folder: str) -> dict[str, Path]:
+    """The files where ``pip install -e`` left them: below the project's folder, or below its src/."""
+    import json
+    from urllib.parse import unquote, urlsplit
+
+    try:
+        origin = json.loads(package.read_text("direct_url.json") or "{}")
+    except ValueError:
+        return {}
+    url = urlsplit(str(origin.get("url", "")))
+    if url.scheme != "file" or not origin.get("dir_info", {}).get("editable"):
+        return {}
+    root = Path(unquote(url.path))
+    return {
+        path.relative_to(base).as_posix(): path
+        for base in (root / "src", root)
+        for path in sorted((base / folder).rglob("*.toml"))
+    }

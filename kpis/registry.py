@@ -26,9 +26,12 @@ __all__ = [
     "CatalogError",
     "SelectionError",
     "extend",
+    "extend_all",
     "load",
     "probe_reference",
+    "row_of",
     "select",
+    "with_rows",
 ]
 
 CATALOG = Path(__file__).parent / "catalog"
@@ -96,7 +99,8 @@ def _names_of(kpi: Kpi) -> Iterator[str]:
         yield kpi.symbol
 
 
-def _row(kpi_id: str, layer: Layer, row: dict[str, Any]) -> Kpi:
+def row_of(kpi_id: str, layer: Layer, row: dict[str, Any]) -> Kpi:
+    """The KPI of a table that is known to be sound; ``row`` is used up."""
     params = {key: tuple(values) for key, values in row.pop("params", {}).items()}
     gate_point = row.pop("gate_point", None) or {key: values[0] for key, values in params.items()}
     return Kpi(
@@ -127,21 +131,37 @@ def load() -> Catalog:
         for name, table in tables.get("seam", {}).items():
             seams[name] = Seam(name, **table)
         for kpi_id, row in tables["kpi"].items():
-            kpis.append(_row(kpi_id, layer, row))
+            kpis.append(row_of(kpi_id, layer, row))
     return Catalog(tuple(kpis), seams)
 
 
 def extend(catalog: Catalog, path: str | Path, text: str | bytes) -> Catalog:
-    """``catalog`` with the rows of a user's TOML file; ``path`` only names the file in messages.
+    """``catalog`` with the rows of one TOML file of a user's, as :func:`extend_all`."""
+    return extend_all(catalog, {str(path): text})
 
-    The rows come after the built-in ones of their layer.
+
+def extend_all(catalog: Catalog, files: Mapping[str, str | bytes]) -> Catalog:
+    """``catalog`` with the rows of users' TOML files, by the name that messages give each.
+
+    A seam that one file declares is known to all of them. The rows come after the built-in ones of their layer.
 
     Raises:
-        CatalogError: the file cannot be used; one sentence a fault.
+        CatalogError: a file cannot be used; one sentence a fault.
     """
-    from kpis.schema import read_rows  # pydantic takes longer to import than `list` may take
+    if not files:
+        return catalog
+    from kpis.schema_files import read_rows  # pydantic takes longer to import than `list` may take
 
-    rows, seams = read_rows(str(path), text, catalog.seams, _taken(catalog))
+    rows, seams = read_rows(files, catalog.seams, _taken(catalog))
+    return with_rows(catalog, rows, seams)
+
+
+def with_rows(catalog: Catalog, rows: Iterable[Kpi], seams: Mapping[str, Seam]) -> Catalog:
+    """``catalog`` with rows and seams that were found sound before.
+
+    Raises:
+        CatalogError: two KPIs claim one name.
+    """
     kpis = (*catalog.kpis, *rows)
     by_layer = [tuple(kpi for kpi in kpis if kpi.layer is layer) for layer in Layer]
     return Catalog(tuple(chain.from_iterable(by_layer)), {**catalog.seams, **seams})

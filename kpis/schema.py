@@ -7,18 +7,14 @@ takes longer to import than ``list`` may take); a test holds it to the same rule
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from kpis.errors import CatalogError
-from kpis.schema_faults import sentence, toml_sentence, utf8_text, without_echoes
 from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
 from kpis.terms.quantity import Unit
 
-__all__ = ["KpiFile", "KpiRow", "SeamRow", "kpi_schema", "read_rows"]
+__all__ = ["KpiFile", "KpiRow", "SeamRow", "kpi_schema"]
 
 KpiId = Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_]*$")]
 SeamName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$")]
@@ -57,35 +53,62 @@ class _Strict(BaseModel):
 class SeamRow(_Strict):
     """A seam of the user's own runtime: ``[seam."floor/room"]``."""
 
-    title: Sentence
-    frozen_sync: bool = False
-    off_live: Sentence | None = None
+    title: Sentence = Field(description="What happens at this seam, in a few words.")
+    frozen_sync: bool = Field(
+        default=False,
+        description="Whether it is asynchronous in name and blocks on its engine, so that a probe says "
+        "how it cut the engine out.",
+    )
+    off_live: Sentence | None = Field(
+        default=None, description="Why the seam is off on a live turn; its KPIs are then guarded at best."
+    )
 
 
 class KpiRow(_Strict):
     """One KPI of the user's: ``[kpi.<id>]``."""
 
-    layer: Layer
-    seam: SeamName
-    question: Sentence
-    fence: Sentence
-    unit: Unit
-    direction: Direction
-    estimand: Estimand
-    probe: Reference
-    gate: Gate | None = Field(default=None, description="by default the kind that the estimand allows")
-    target_status: Status | None = Field(default=None, description="by default what the row says of itself")
-    params: dict[Key, Values] = Field(default_factory=dict)
-    gate_point: dict[Key, str] = Field(default_factory=dict)
-    replay_params: dict[Key, str] = Field(default_factory=dict)
-    takes: Takes = Takes.NONE
-    default_workload: bool = True
-    reasons: tuple[Sentence, ...] = ()
-    knobs: dict[Key, float] = Field(default_factory=dict)
-    aliases: tuple[Sentence, ...] = ()
-    critical: bool = False
-    symbol: Sentence | None = None
-    note: Sentence | None = None
+    layer: Layer = Field(description="The layer of the ladder that it belongs to.")
+    seam: SeamName = Field(description="The seam that it attaches to, as floor/room.")
+    question: Sentence = Field(description="The question that the number answers.")
+    fence: Sentence = Field(
+        description="What the number does not say; its first sentence is the fence in short and is shown below tables."
+    )
+    unit: Unit = Field(description="The unit in which it is stored.")
+    direction: Direction = Field(description="Which way is better, or neutral.")
+    estimand: Estimand = Field(description="What exactly is estimated.")
+    probe: Reference = Field(description="The probe that measures it, as module:Name.")
+    gate: Gate | None = Field(
+        default=None, description="How it gates; by default the first kind that the estimand allows."
+    )
+    target_status: Status | None = Field(
+        default=None, description="The status that it should have; by default the one that the row itself implies."
+    )
+    params: dict[Key, Values] = Field(
+        default_factory=dict, description="Its parameters, each with its values as strings; their product is measured."
+    )
+    gate_point: dict[Key, str] = Field(
+        default_factory=dict,
+        description="The one parameter point at which a timed KPI gates; by default the first value of every key.",
+    )
+    replay_params: dict[Key, str] = Field(
+        default_factory=dict, description="What parameters read where a recorded session is replayed."
+    )
+    takes: Takes = Field(default=Takes.NONE, description="The kind of workload that its probe replays.")
+    default_workload: bool = Field(
+        default=True, description="Whether the workload that ships is replayed where none is given."
+    )
+    reasons: tuple[Sentence, ...] = Field(
+        default=(), description="The keys that its histogram may have; empty leaves them open."
+    )
+    knobs: dict[Key, float] = Field(
+        default_factory=dict, description="The parameters of a cost model with their defaults; they make it modeled."
+    )
+    aliases: tuple[Sentence, ...] = Field(default=(), description="Other names by which it is found.")
+    critical: bool = Field(
+        default=False, description="Whether a gate fails, instead of reading unknown, where it has no number."
+    )
+    symbol: Sentence | None = Field(default=None, description="Its name in the field, such as TTFT.")
+    note: Sentence | None = Field(default=None, description="How the number is formed.")
 
     @model_validator(mode="after")
     def _coherent(self) -> Self:
@@ -150,49 +173,13 @@ class KpiRow(_Strict):
 class KpiFile(_Strict):
     """A KPI file: tables ``[kpi.<id>]``, and ``[seam."floor/room"]`` for seams that the catalog does not have."""
 
-    kpi: dict[KpiId, KpiRow] = Field(default_factory=dict)
-    seam: dict[SeamName, SeamRow] = Field(default_factory=dict)
+    kpi: dict[KpiId, KpiRow] = Field(default_factory=dict, description="The KPIs of this file, by their id.")
+    seam: dict[SeamName, SeamRow] = Field(
+        default_factory=dict, description="The seams of the user's own runtime, by floor/room; all files know them."
+    )
 
 
 def kpi_schema() -> dict[str, Any]:
     """The JSON Schema of a KPI file."""
     draft = "https://json-schema.org/draft/2020-12/schema"
     return {"$schema": draft, **KpiFile.model_json_schema(), "title": "loopladder KPI file"}
-
-
-def read_rows(
-    path: str, text: str | bytes, known_seams: Mapping[str, Seam], taken: Mapping[str | None, str]
-) -> tuple[list[Kpi], dict[str, Seam]]:
-    """The KPIs and new seams of a file; ``taken`` maps the names that exist to the file they come from.
-
-    Raises:
-        CatalogError: one sentence a fault.
-    """
-    decoded = utf8_text(path, text)
-    try:
-        file = KpiFile.model_validate(tomllib.loads(decoded))
-    except tomllib.TOMLDecodeError as error:
-        raise CatalogError([toml_sentence(path, decoded, error)]) from None
-    except ValidationError as error:
-        fields = {"kpi": tuple(KpiRow.model_fields), "seam": tuple(SeamRow.model_fields)}
-        told = without_echoes([dict(fault) for fault in error.errors()], fields)
-        raise CatalogError([sentence(path, decoded, each, fields) for each in told]) from None
-
-    def fault(msg: str, *loc: str) -> str:
-        return sentence(path, decoded, {"type": "clash", "loc": loc, "msg": msg}, {})
-
-    seams = {name: Seam(name, row.title, row.frozen_sync, row.off_live) for name, row in file.seam.items()}
-    all_seams = {**known_seams, **seams}
-    faults = [fault("the catalog has this seam already", "seam", name) for name in seams if name in known_seams]
-    rows: list[Kpi] = []
-    for kpi_id, row in file.kpi.items():
-        clashes = [name for name in (kpi_id, *row.aliases, row.symbol) if name in taken]
-        faults += [fault(f"the name {name} is taken by a KPI of {taken[name]}", "kpi", kpi_id) for name in clashes]
-        if row.seam in all_seams:
-            rows.append(row.kpi(kpi_id, all_seams[row.seam], path))
-        else:
-            declare = f'there is no seam {row.seam}: declare [seam."{row.seam}"] with a title in this file'
-            faults.append(fault(declare, "kpi", kpi_id, "seam"))
-    if faults:
-        raise CatalogError(faults)
-    return rows, seams

@@ -16,6 +16,7 @@ from kpis.errors import CatalogError, did_you_mean
 __all__ = ["line_of", "sentence", "toml_sentence", "utf8_text", "without_echoes"]
 
 _NEXT = "`python -m harness schema kpi` shows every key."
+_POINTS = ("params", "gate_point", "replay_params")
 _HEADER = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
 _TWICE = re.compile(r"Cannot declare \((?P<names>.*)\) twice")
 
@@ -102,7 +103,11 @@ def sentence(path: str, text: str, fault: Mapping[str, Any], fields: Mapping[str
 
 
 def without_echoes(faults: Sequence[Mapping[str, Any]], fields: Mapping[str, Sequence[str]]) -> list[Mapping[str, Any]]:
-    """``faults`` without the missing key that an unknown key was meant to be: one slip, one sentence."""
+    """``faults`` without what one slip says twice.
+
+    That is the missing key that an unknown key was meant to be, and every value but the first of a parameter whose
+    values are no strings; the one that stays has all of them as its input.
+    """
     meant = {
         (*fault["loc"][:-1], known)
         for fault in faults
@@ -110,7 +115,26 @@ def without_echoes(faults: Sequence[Mapping[str, Any]], fields: Mapping[str, Seq
         for known in fields.get(str(fault["loc"][0]), ())
         if did_you_mean(str(fault["loc"][-1]), fields[str(fault["loc"][0])]) == f" (did you mean {known}?)"
     }
-    return [fault for fault in faults if fault["type"] != "missing" or tuple(fault["loc"]) not in meant]
+    kept: list[Mapping[str, Any]] = []
+    unquoted: dict[tuple[Any, ...], list[Any]] = {}
+    for fault in faults:
+        loc = tuple(fault["loc"])
+        if fault["type"] == "missing" and loc in meant:
+            continue
+        if fault["type"] == "string_type" and len(loc) == 5 and loc[2] == "params":
+            values = unquoted.setdefault(loc[:4], [])
+            values.append(fault["input"])
+            if len(values) > 1:
+                continue
+            fault = {**fault, "loc": loc[:4], "input": values}  # noqa: PLW2901 - the list goes on growing
+        if fault["type"] != "too_short" or loc not in unquoted:  # refused values are missing from the list
+            kept.append(fault)
+    return kept
+
+
+def _plain(given: Any) -> bool:
+    values = given if isinstance(given, list) else [given]
+    return all(isinstance(value, int | float | str) for value in values)
 
 
 def _quoted(table: Sequence[str]) -> str:
@@ -147,6 +171,12 @@ def _what(
             return f"{name}: {key} must not read {given!r}; a seam reads floor/room in small letters"
         case "value_error" | "clash":
             return f"{name}: {f'{key}: ' if fault['type'] == 'value_error' and key else ''}{cause}"
+        case "string_type" | "tuple_type" if key in _POINTS and _plain(given):
+            values = given if isinstance(given, list) else [given]
+            quoted = ", ".join(f'"{str(value).lower() if isinstance(value, bool) else value}"' for value in values)
+            if key != "params":
+                return f"{name}: {'.'.join(loc[2:4])} must be a string: write it as {quoted}"
+            return f"{name}: {'.'.join(loc[2:4])} must be a list of strings: write its values as {quoted}"
         case _:
             inner = ".".join(loc[2:]) or kind
             return f"{name}: {inner} cannot be {given!r} ({cause[:1].lower()}{cause[1:]})"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit
 
 if TYPE_CHECKING:
-    from harness.jobs.doctor import Diagnosis
+    from harness.jobs.doctor import Diagnosis, Finding
 
 __all__ = ["SCHEMA", "add_parser", "document", "in_words"]
 
@@ -22,7 +23,8 @@ def add_parser(commands: Any) -> None:
     parser = commands.add_parser(
         "doctor",
         help="what makes numbers noisy here, and what to do about it",
-        description="Look at the machine, the clock and our own start-up. Takes a few seconds; changes nothing.",
+        description="Look at the machine, the clock and loopladder's own start-up. Takes a few seconds; changes "
+        "nothing.",
         allow_abbrev=False,
     )
     parser.add_argument(
@@ -33,13 +35,13 @@ def add_parser(commands: Any) -> None:
 
 def _doctor(arguments: argparse.Namespace) -> Exit:
     import json
-    import shutil
 
     from harness.jobs.doctor import examine
     from harness.record.store import find_root, write_atomic
+    from harness.report.width import columns
 
     diagnosis = examine(find_root(Path.cwd()))
-    words = in_words(diagnosis, shutil.get_terminal_size().columns)
+    words = in_words(diagnosis, columns(sys.stdout))
     blob = json.dumps(document(diagnosis), indent=1, sort_keys=True, allow_nan=False) + "\n"
     if arguments.json == "-":
         print(blob, end="")
@@ -58,30 +60,39 @@ def inert_lines(text: str, stream: IO[str]) -> str:
 
 
 def in_words(diagnosis: Diagnosis, width: int) -> str:
-    """The findings, the noisy ones first, wrapped to ``width`` columns; last the next command."""
-    import textwrap
-
+    """The findings, the noisy ones first, wrapped to ``width`` columns; ours by themselves; last the next command."""
     from harness.jobs.doctor import Severity
+    from harness.report.naming import command
 
     titles = {Severity.NOISY: "Noisy", Severity.NOTE: "Worth knowing", Severity.GOOD: "In order"}
     width = max(40, width)
     lines = [f"This machine is {diagnosis.slug}."]
     for severity, title in titles.items():
-        chosen = [finding for finding in diagnosis.findings if finding.severity is severity]
-        if chosen:
-            lines += ["", f"{title}:"]
-        for finding in chosen:
-            text = finding.fact if finding.advice is None else f"{finding.fact} {finding.advice}"
-            lines += textwrap.wrap(
-                text,
-                width,
-                initial_indent="  ",
-                subsequent_indent="    ",
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-    lines += ["", "Next: python -m harness run --layer turn --quick"]
+        chosen = [finding for finding in diagnosis.findings if finding.severity is severity and not finding.own]
+        lines += _block(f"{title}:", chosen, width)
+    own = [finding for severity in titles for finding in diagnosis.findings if finding.severity is severity]
+    lines += _block("Start-up of loopladder itself:", [finding for finding in own if finding.own], width)
+    lines += ["", f"Next: {command(['run', '--layer', 'turn', '--quick'])}"]
     return "\n".join(lines)
+
+
+def _block(title: str, findings: Sequence[Finding], width: int) -> list[str]:
+    import textwrap
+
+    from harness.report.naming import said
+
+    lines = ["", title] if findings else []
+    for finding in findings:
+        text = finding.fact if finding.advice is None else f"{finding.fact} {finding.advice}"
+        lines += textwrap.wrap(
+            said(text),
+            width,
+            initial_indent="  ",
+            subsequent_indent="    ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    return lines
 
 
 def document(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -98,6 +109,7 @@ def document(diagnosis: Diagnosis) -> dict[str, Any]:
             {**asdict(each), "times_ns": list(each.times_ns), "median_ns": each.median_ns} for each in diagnosis.startup
         ],
         "findings": [
-            {"severity": each.severity.value, "fact": each.fact, "advice": each.advice} for each in diagnosis.findings
+            {"severity": each.severity.value, "fact": each.fact, "advice": each.advice, "own": each.own}
+            for each in diagnosis.findings
         ],
     }

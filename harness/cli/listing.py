@@ -29,7 +29,7 @@ def add_parsers(subparsers: Any) -> None:
     listing.add_argument("text", nargs="?", help="only KPIs with this text in id, seam, question or fence")
     listing.add_argument("--layer", nargs="+", action="extend", default=[], metavar="L", help="only these layers")
     listing.add_argument("--status", nargs="+", action="extend", default=[], metavar="S", help="with these statuses")
-    listing.add_argument("--gate", nargs="+", action="extend", default=[], metavar="G", help="that gate so")
+    listing.add_argument("--gate", nargs="+", action="extend", default=[], metavar="G", help="with these kinds of gate")
     listing.add_argument("--json", action="store_true", help="as JSON, with every key of the row")
     listing.set_defaults(handler=cmd_list)
 
@@ -39,16 +39,14 @@ def add_parsers(subparsers: Any) -> None:
     explain.add_argument("--json", action="store_true", help="the row as JSON")
     explain.set_defaults(handler=cmd_explain)
 
-    words = "generate KPI-CATALOG.md, or check it"
-    catalog = subparsers.add_parser("catalog", help=words, description=f"{words.capitalize()}.", allow_abbrev=False)
-    catalog.add_argument("--check", action="store_true", help="write nothing; exit 1 where the catalog lies")
+    words = "generate KPI-CATALOG.md, or check it against the newest runs"
+    catalog = subparsers.add_parser(
+        "catalog", help=words, description=f"{words[0].upper()}{words[1:]}.", allow_abbrev=False
+    )
+    catalog.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 if the page is stale or a run contradicts a row"
+    )
     catalog.set_defaults(handler=cmd_catalog)
-
-
-def _width() -> int:
-    import shutil
-
-    return shutil.get_terminal_size((100, 24)).columns
 
 
 def _opened() -> tuple[Project, Catalog]:
@@ -62,7 +60,9 @@ def _opened() -> tuple[Project, Catalog]:
 def cmd_list(args: argparse.Namespace) -> Exit:
     """Print the KPIs that all filters let through; 5 where there is none."""
     from harness.jobs.evidence import gather
-    from harness.report.catalog_text import list_text
+    from harness.report.catalog_list import list_text
+    from harness.report.naming import said
+    from harness.report.width import columns
     from kpis.registry import select
     from kpis.terms.kpi import Gate, Status
 
@@ -70,15 +70,15 @@ def cmd_list(args: argparse.Namespace) -> Exit:
     _require_words("gate", args.gate, [gate.value for gate in Gate])
     project, catalog = _opened()
     chosen = select(catalog, layers=args.layer)
-    evidence = gather(project.root, {kpi.layer for kpi in chosen}, own_runtime=project.runtime)
-    statuses = evidence.statuses(catalog)
+    evidence = gather(project, chosen)
+    statuses = {kpi.id: evidence.status(catalog, kpi) for kpi in chosen}
     kept = [kpi for kpi in chosen if _passes(kpi, statuses[kpi.id], args)]
     if args.json:
         _print_json({"schema": "harness.list/1", "kpis": [_plain(catalog, kpi, statuses[kpi.id]) for kpi in kept]})
     elif kept:
-        print(list_text(kept, statuses, _width()), end="")
+        print(list_text(kept, statuses, columns(sys.stdout)), end="")
     if not kept:
-        print("No KPI passes these filters; `python -m harness list` shows all.", file=sys.stderr)
+        print(said("No KPI passes these filters; `python -m harness list` shows all."), file=sys.stderr)
         return Exit.UNCOVERED
     return Exit.OK
 
@@ -107,16 +107,28 @@ def cmd_explain(args: argparse.Namespace) -> Exit:
     """Print all about one KPI."""
     from harness.jobs.catalog import emits, seam_file
     from harness.jobs.evidence import gather
+    from harness.measure.launch import INSTRUMENT
     from harness.report.catalog_text import explain_text
+    from harness.report.width import columns
 
     project, catalog = _opened()
     kpi = catalog.get(args.kpi)
-    status = gather(project.root, [kpi.layer], own_runtime=project.runtime).status(catalog, kpi)
+    evidence = gather(project, [kpi])
+    status = evidence.status(catalog, kpi)
     if args.json:
         _print_json({"schema": "harness.explain/1", "kpi": _plain(catalog, kpi, status)})
     else:
-        seam_known = seam_file(kpi).is_file()
-        print(explain_text(catalog, kpi, status, emits(catalog, kpi), _width(), seam_known=seam_known), end="")
+        text = explain_text(
+            catalog,
+            kpi,
+            status,
+            emits(catalog, kpi),
+            columns(sys.stdout),
+            seam_known=seam_file(kpi).is_file(),
+            source=evidence.source(kpi),
+            installed=project.root.resolve() != Path(INSTRUMENT).resolve(),
+        )
+        print(text, end="")
     return Exit.OK
 
 
@@ -136,15 +148,17 @@ def cmd_catalog(args: argparse.Namespace) -> Exit:
 def _report(findings: list[Finding]) -> Exit:
     from harness.jobs.catalog import FindingKind
     from harness.report.inert import inert
+    from harness.report.naming import said
 
     failures = [finding for finding in findings if finding.kind.failure]
     unknown = [finding for finding in findings if finding.kind is FindingKind.UNKNOWN]
-    not_yet = [finding.subject for finding in findings if finding.kind is FindingKind.NOT_YET]
+    not_yet = sum(1 for finding in findings if finding.kind is FindingKind.NOT_YET)
     for finding in findings:
         if finding.kind is not FindingKind.NOT_YET:
-            print(f"{finding.kind.value}: {inert(finding.sentence)}")
+            print(said(f"{finding.kind.value}: {inert(finding.sentence)}"))
     if not_yet:
-        print(f"{FindingKind.NOT_YET.value}: {', '.join(not_yet)}; see `python -m harness list --status proposed`.")
+        count = "1 KPI is" if not_yet == 1 else f"{not_yet} KPIs are"
+        print(said(f"{count} not emitted yet; see `python -m harness list --status proposed`."))
     if failures:
         print(f"The catalog fails the check: {len(failures)} to mend.")
         return Exit.FAILED

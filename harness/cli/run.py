@@ -62,8 +62,8 @@ def _run(arguments: argparse.Namespace) -> Exit:
     project = load_project(Path.cwd())
     catalog = project_catalog(project)
     codes: list[Exit] = []
-    workloads = _workloads(arguments.workload)
-    if len(workloads) < len(arguments.workload):
+    workloads, unread = _workloads(arguments.workload)
+    if unread:
         if not workloads:
             return Exit.UNUSABLE
         codes.append(Exit.PARTLY_READ)
@@ -92,18 +92,25 @@ def _run(arguments: argparse.Namespace) -> Exit:
     return _measure(arguments, project, catalog, plan, workloads, params, codes)
 
 
-def _workloads(names: Sequence[str]) -> list[LoadedWorkload]:
-    """The workloads that could be read; a sentence for each that could not."""
+def _workloads(names: Sequence[str]) -> tuple[list[LoadedWorkload], int]:
+    """The workloads that could be read, and how many could not; a sentence for each of those."""
     from harness.formats.limits import FormatError
     from harness.formats.workload import load
 
     loaded: list[LoadedWorkload] = []
+    unread = 0
     for name in names:
         try:
-            loaded.append(load(Path(name)))
+            one = load(Path(name))
         except FormatError as error:
             _say(str(error))
-    return loaded
+            unread += 1
+            continue
+        if any(other.workload.sha256 == one.workload.sha256 for other in loaded):
+            _say(f"{name} is given twice; it is measured once.")
+            continue
+        loaded.append(one)
+    return loaded, unread
 
 
 def _effort(arguments: argparse.Namespace) -> Any:

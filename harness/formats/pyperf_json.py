@@ -7,6 +7,7 @@ but one: they follow each other faster than an interpreter starts. Refuses the f
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -32,8 +33,8 @@ MACHINE = {
 }
 # Runs that differ in one of these are not one sample; pyperf refuses to put them together too.
 _COMMON = ("name", "unit", "inner_loops", "direction", "aslr", *MACHINE.values())
-# Between two runs lies the start of an interpreter and the import of pyperf, 50 ms and more; in one process, 0.1 ms.
-_NO_START_S = 0.005
+# Between two runs lies the start of an interpreter and the import of pyperf, 50 ms and more; in one process, 1 ms.
+_NO_START_S = 0.010
 _RUNS_TO_TELL = 3
 # Where a file made by another tool keeps what pyperf has no place for.
 TOOL, TOOL_VERSION, SHORT, PARAMS = "tool", "tool_version", "short_name", "params_sha256"
@@ -100,14 +101,15 @@ def _agreeing(node: Node, runs: Sequence[Process]) -> Metadata:
 def _one_process(runs: Iterable[Process]) -> bool:
     """Whether ``runs``, all those of a file in order, were made in one process: no time for a start between them."""
     spans = [span for run in runs if (span := _span(run.metadata)) is not None]
-    if len(spans) < _RUNS_TO_TELL:
+    if len(spans) < _RUNS_TO_TELL or spans[0] == spans[-1]:  # one stamp copied to all runs tells nothing of them
         return False
-    gaps = [(later - earlier).total_seconds() - lasted for (earlier, lasted), (later, _) in pairwise(spans)]
-    return sum(0 <= gap < _NO_START_S for gap in gaps) * 4 > len(gaps) * 3
+    # A run is dated somewhere in its span: counting half of each neighbour's leaves no bias, and the median no outlier.
+    gaps = [(later - earlier).total_seconds() - (one + two) / 2 for (earlier, one), (later, two) in pairwise(spans)]
+    return abs(statistics.median(gaps)) < _NO_START_S
 
 
 def _span(metadata: Metadata) -> tuple[datetime, float] | None:
-    """When a run began and how many seconds it lasted, where pyperf says so."""
+    """A time within a run and how many seconds it lasted, where pyperf says so."""
     date, lasted = metadata.get("date"), metadata.get("duration")
     if not isinstance(date, str) or not isinstance(lasted, float):
         return None

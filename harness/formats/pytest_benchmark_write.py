@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.formats.bench_json import encode
@@ -51,7 +51,7 @@ def write(file: BenchFile) -> bytes:
     ]
     if file.benches and not written:
         raise FormatError("There is no time in seconds to write as pytest-benchmark; keep the file as it is.")
-    info = dict(file.machine) if file.tool is BenchTool.PYTEST_BENCHMARK else _machine_info(file.benches[0])
+    info = dict(file.machine) if file.tool is BenchTool.PYTEST_BENCHMARK else _machine_info(file.benches)
     return encode(
         {
             "machine_info": info,
@@ -63,8 +63,8 @@ def write(file: BenchFile) -> bytes:
     )
 
 
-def _machine_info(bench: Bench) -> dict[str, Any]:
-    told = bench.machine
+def _machine_info(benches: Sequence[Bench]) -> dict[str, Any]:
+    told = benches[0].machine if benches else {}
     return {
         "node": told.get(MachineField.HOSTNAME),
         "system": told.get(MachineField.PLATFORM),

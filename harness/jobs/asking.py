@@ -6,9 +6,10 @@ not, so that a resumed run ends as the uninterrupted one would have.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,17 @@ from harness.measure.launch import INSTRUMENT, Answer
 from harness.project import Project
 from harness.record.journal import Journal
 
-__all__ = ["Asker", "Launch"]
+__all__ = ["Asker", "Launch", "digests"]
 
 Launch = Callable[..., Answer]
 """As ``harness.measure.launch.launch``."""
+
+
+def digests(names: Iterable[str]) -> dict[str, str | None]:
+    """The sha256 of each file; None for one that is gone."""
+    return {
+        name: hashlib.sha256(Path(name).read_bytes()).hexdigest() if Path(name).is_file() else None for name in names
+    }
 
 
 @dataclass(slots=True)
@@ -37,6 +45,13 @@ class Asker:
     deadline: float | None
     launch: Launch
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def changed(self) -> list[str]:
+        """Touched files that are not what they were when their slice was discovered, by name."""
+        touched = [answer["touched"] for answer in self.known.values() if answer.get("touched")]
+        then = {name: digest for one in touched for name, digest in one.items()}
+        now = digests(then)
+        return sorted({Path(name).name for one in touched for name, digest in one.items() if now[name] != digest})
 
     def ask(self, point: PlannedPoint, effort: Effort, *, frozen_sync: bool) -> Ask:
         """The ``ask`` of one point. ``frozen_sync`` is a property of its seam, which the worker enforces."""
@@ -65,10 +80,17 @@ class Asker:
             return {"undefined": {"reason": "timeout", "detail": "Its limit was spent."}, "seconds": 0.0}
         job["limit"] = limit
         answer = self.launch(job, seed=seed, limit=limit, folder=self.scratch, cwd=self.project.root)
+        if answer.undefined is not None and answer.undefined[0] == "timeout" and self._late():
+            raise Late
+        if "touched" in answer.result:
+            answer.result["touched"] = digests(answer.result["touched"])
         result = {**answer.result, "printed": answer.printed, "seconds": round(answer.seconds, 3)}
         if answer.undefined is not None:
             result["undefined"] = {"reason": answer.undefined[0], "detail": answer.undefined[1]}
         return result
+
+    def _late(self) -> bool:
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
     def _job(self, point: PlannedPoint) -> dict[str, Any]:
         """What every job of the point says, whatever its task."""

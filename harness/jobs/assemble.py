@@ -5,8 +5,8 @@ Reads the machine and the tree, and digests the touched files; measures nothing 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from harness.formats.workload import LoadedWorkload
@@ -17,13 +17,18 @@ from harness.measure.launch import INSTRUMENT
 from harness.project import Project
 from harness.record.run import WorkloadRecord
 from kpis.registry import Catalog
-from kpis.terms.reading import Reading
+from kpis.terms.reading import Notice, Reading
 
 __all__ = ["readings_of", "touched_files", "workload_records"]
 
 
-def readings_of(plan: Plan, outcomes: Mapping[str, Outcome], catalog: Catalog, *, interrupted: bool) -> list[Reading]:
-    """The readings of the plan; what an interruption left unmeasured is absent, what a budget left is undefined."""
+def readings_of(
+    plan: Plan, outcomes: Mapping[str, Outcome], catalog: Catalog, *, interrupted: bool, loaded: Notice | None = None
+) -> list[Reading]:
+    """The readings of the plan; what an interruption left unmeasured is absent, what a budget left is undefined.
+
+    ``loaded`` is what the machine said before the run; it stands beside every clock reading.
+    """
     readings: list[Reading] = []
     by_key: dict[str, Reading] = {}
     for point in plan.points:
@@ -32,48 +37,44 @@ def readings_of(plan: Plan, outcomes: Mapping[str, Outcome], catalog: Catalog, *
             if interrupted:
                 continue
             outcome = Outcome(undefined=("out-of-budget", "The budget ended before it was measured."))
-        by_key[point.key] = to_reading(point, outcome, catalog, plan.effort)
+        reading = to_reading(point, outcome, catalog, plan.effort)
+        if loaded is not None and reading.distribution is not None:
+            reading = replace(reading, warnings=[*reading.warnings, loaded])
+        by_key[point.key] = reading
         if point.emit:
-            readings.append(by_key[point.key])
+            readings.append(reading)
     for point in plan.derived:
-        made = _derive(point, plan, outcomes, by_key, catalog)
-        if made is not None and point.emit:
+        if point.kpi.shares is not None:
+            made = _shared(point, plan, outcomes, catalog)
+        else:
+            made = derived_reading(
+                point, [_input(name, point, plan, by_key, catalog) for name in point.kpi.inputs], catalog
+            )
+        if point.emit and not (interrupted and made.undefined is not None):
             readings.append(made)
     return readings
 
 
-def _derive(
-    point: PlannedPoint,
-    plan: Plan,
-    outcomes: Mapping[str, Outcome],
-    by_key: Mapping[str, Reading],
-    catalog: Catalog,
+def _shared(point: PlannedPoint, plan: Plan, outcomes: Mapping[str, Outcome], catalog: Catalog) -> Reading:
+    """The reading from the same stamped calls as its owner's, of the same runtime on the same workload."""
+    for owner in plan.points:
+        same = owner.runtime == point.runtime and owner.workload == point.workload
+        if owner.kpi.id == point.kpi.shares and same:
+            return shared_reading(point, outcomes.get(owner.key, Outcome()), catalog, plan.effort)
+    return shared_reading(point, Outcome(), catalog, plan.effort)
+
+
+def _input(
+    name: str, point: PlannedPoint, plan: Plan, by_key: Mapping[str, Reading], catalog: Catalog
 ) -> Reading | None:
-    """The derived reading, from the points of the same runtime; None where an interruption left an input out."""
-    if point.kpi.shares is not None:
-        owners = [
-            owner
-            for owner in plan.points
-            if owner.kpi.id == point.kpi.shares and owner.runtime == point.runtime and owner.workload == point.workload
-        ]
-        if not owners or owners[0].key not in outcomes:
-            return None
-        return shared_reading(point, outcomes[owners[0].key], catalog, plan.effort)
-    inputs = []
-    for name in point.kpi.inputs:
-        gate = catalog.get(name).gate_point
-        found = [
-            by_key[other.key]
-            for other in plan.points
-            if other.kpi.id == name
-            and other.runtime == point.runtime
-            and all(other.params.get(key) == value for key, value in gate.items())
-            and other.key in by_key
-        ]
-        if not found:
-            return None
-        inputs.append(found[0])
-    return derived_reading(point, inputs, catalog)
+    """The reading of an input at its gate point: same runtime, and same workload where the input takes one."""
+    gate = catalog.get(name).gate_point
+    for other in plan.points:
+        same = other.runtime == point.runtime and other.workload in (point.workload, None)
+        at_gate = all(other.params.get(key) == value for key, value in gate.items())
+        if other.kpi.id == name and same and at_gate:
+            return by_key.get(other.key)
+    return None
 
 
 def workload_records(plan: Plan) -> dict[str, WorkloadRecord]:
@@ -90,12 +91,11 @@ def _record(load: LoadedWorkload) -> WorkloadRecord:
 
 
 def touched_files(project: Project, outcomes: Iterable[Outcome]) -> dict[str, str]:
-    """Digest of every touched file, named by its path inside the project or inside the instrument."""
-    digests: dict[str, str] = {}
-    for name in sorted({name for outcome in outcomes for name in outcome.touched}):
-        path = Path(name)
+    """Digest of every touched file when its slice was discovered, by its path inside the project or the instrument."""
+    named: dict[str, str] = {}
+    for name, digest in sorted(item for outcome in outcomes for item in outcome.touched.items()):
         for base in (project.root.resolve(), Path(INSTRUMENT)):
-            if path.is_relative_to(base) and path.is_file():
-                digests[path.relative_to(base).as_posix()] = hashlib.sha256(path.read_bytes()).hexdigest()
+            if digest is not None and Path(name).is_relative_to(base):
+                named[Path(name).relative_to(base).as_posix()] = digest
                 break
-    return digests
+    return named

@@ -72,7 +72,7 @@ def _generate(root: Path) -> tuple[Catalog, Evidence, str]:
     # Installed plug-ins stay out of the page: it is committed, and must not depend on who generated it.
     project = load_project(root)
     catalog = project_catalog(project, plugins=False)
-    evidence = gather(root, own_runtime=project.runtime)
+    evidence = gather(project, catalog)
     return catalog, evidence, catalog_markdown(catalog, evidence.statuses(catalog))
 
 
@@ -99,15 +99,14 @@ def check(root: Path) -> list[Finding]:
     findings = [*_stale_page(root / PAGE, page)]
     findings += [Finding(FindingKind.REFUSED_RUN, "run file", sentence) for sentence in evidence.refused]
     for kpi in catalog:
-        gap = status_gap(kpi, catalog.seam(kpi), evidence.of(kpi.layer), wired=emits(catalog, kpi))
+        gap = status_gap(kpi, catalog.seam(kpi), evidence.of(kpi), wired=emits(catalog, kpi))
         if gap is not None:
             kind = FindingKind.STATUS_LIE if gap.lie else FindingKind.NOT_YET
             findings.append(Finding(kind, kpi.id, gap.sentence))
-    for layer in evidence.layers.values():
-        for reading in layer.readings:
-            if reading.kpi in catalog:
-                findings += _bare(catalog.get(reading.kpi), reading, layer.name)
-    if not evidence.layers:
+    for name, told in evidence.told.items():
+        for reading in told.readings:
+            findings += _bare(catalog.get(name), reading, told.name)
+    if not evidence.told:
         sentence = "No complete run bears the catalog out, so no status can be told; try `python -m harness run --all`."
         findings.append(Finding(FindingKind.UNKNOWN, PAGE, sentence))
     return findings

@@ -55,11 +55,15 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One fact as a sentence, and what to do about it (None where nothing is to be done)."""
+    """One fact as a sentence, and what to do about it (None where nothing is to be done).
+
+    ``own`` marks what is about loopladder itself, which says nothing of the code that it measures.
+    """
 
     severity: Severity
     fact: str
     advice: str | None = None
+    own: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,36 +208,50 @@ def of_clock(clock: Mapping[str, float], clocksource: str | None) -> list[Findin
 
 
 def of_start(startup: tuple[StartUp, ...], hooks: tuple[str, ...]) -> list[Finding]:
-    """Start-up against its budget, with the interpreter's own share; ``hooks`` are .pth files that run code."""
+    """Our own start-up against its budget, with the interpreter's share; ``hooks`` are .pth files that run code."""
     bare = next((each.median_ns for each in startup if each.budget_ms is None), None)
     found = []
     for each in startup:
+        name = _shown(each.name)
         if each.median_ns is None:
-            fact = f"`{each.name}` could not be timed: {each.error}."
-            found.append(Finding(Severity.NOISY, fact, f"Try it: `{each.command}`."))
+            fact = f"{name} could not be timed: {each.error}."
+            found.append(Finding(Severity.NOISY, fact, f"Try it: `{each.command}`.", own=True))
             continue
         took = each.median_ns / 1e6
         if each.budget_ms is None:
-            found.append(_bare(each.name, took, each.site_ns, hooks))
+            found.append(_bare(name, took, each.site_ns, hooks))
             continue
         share = f", {bare / 1e6:.0f} ms of it the interpreter's own" if bare is not None else ""
-        fact = f"`{each.name}` takes {took:.0f} ms of its budget of {each.budget_ms} ms{share}."
+        fact = f"{name} takes {took:.0f} ms of its budget of {each.budget_ms} ms{share}."
         over = took > each.budget_ms
         advice = (
             f"Find what it imports: `{each.command.replace('python ', 'python -X importtime ', 1)}`." if over else None
         )
-        found.append(Finding(Severity.NOISY if over else Severity.GOOD, fact, advice))
+        found.append(Finding(Severity.NOISY if over else Severity.GOOD, fact, advice, own=True))
     return found
 
 
+def _shown(name: str) -> str:
+    """What was started, as a user would type it; a worker is started by nobody but us."""
+    words = name.removeprefix("harness ")
+    if words == name:
+        return f"`{name}`"
+    if words.startswith("worker"):
+        return f"A worker{' with pyperf' if words.endswith('pyperf') else ''}"
+    return f"`python -m harness {words}`"
+
+
 def _bare(name: str, took: float, site_ns: float | None, hooks: tuple[str, ...]) -> Finding:
-    fact = f"`{name}` takes {took:.0f} ms"
+    """The interpreter alone: every process of any project pays for it, workers included."""
+    fact = f"{name} takes {took:.0f} ms"
     if site_ns is None:
-        return Finding(Severity.GOOD, fact + ".")
+        return Finding(Severity.GOOD, fact + ".", own=True)
     fact += f", {max(0.0, site_ns / 1e6):.0f} ms of it for site-packages"
     if not hooks:
-        return Finding(Severity.GOOD, fact + ".")
-    fact += f", where {', '.join(hooks)} run code at every start."
+        return Finding(Severity.GOOD, fact + ".", own=True)
+    files, run = ("the file", "runs") if len(hooks) == 1 else ("the files", "run")
+    fact += f"; there {files} {', '.join(hooks)} {run} at every start of Python."
     if site_ns / 1e6 < _SITE_MS:
-        return Finding(Severity.NOTE, fact)
-    return Finding(Severity.NOISY, fact, "Use an environment without them: `python -m venv .venv`.")
+        return Finding(Severity.NOTE, fact, own=True)
+    advice = f"Use an environment without {'it' if len(hooks) == 1 else 'them'}: `python -m venv .venv`."
+    return Finding(Severity.NOISY, fact, advice, own=True)

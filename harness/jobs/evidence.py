@@ -1,7 +1,9 @@
-"""Which runs bear out the catalog: for each layer the newest complete run that covered all of it.
+"""Which run bears out each KPI: the newest complete one that says anything about it.
 
-A narrowed run proves nothing about what it left out, and a run of somebody's own runtime or workload nothing about the
-default one, so neither counts. Local runs come first, then the committed ones. Nothing is judged here.
+A run says something about a KPI when it holds a reading of it by the default runtime on the workload that ships (or on
+none), or when it covered the KPI's whole layer and has no reading of it. Somebody's own runtime or workload says
+nothing about the default one; a user's own row counts with the project's runtime and with those of installed plug-ins.
+Local runs come first, then the committed ones. Nothing is judged here.
 """
 
 from __future__ import annotations
@@ -11,89 +13,127 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.project import Project, installed_runtimes
 from harness.record.store import committed_runs, runs
 from kpis.registry import Catalog
 from kpis.status import derive
 from kpis.terms.kpi import Kpi, Layer, Status
-from kpis.terms.reading import Reading
+from kpis.terms.reading import Reading, Reason
 
 if TYPE_CHECKING:
-    from harness.record.run import Selection
+    from harness.record.run import Run, Selection
 
-__all__ = ["Evidence", "LayerEvidence", "covers", "gather"]
+__all__ = ["Evidence", "Told", "covers", "gather"]
 
 LOOK_BACK = 64
 """How many local runs are looked through: `list` must answer at once, however many runs have piled up."""
 
+_SILENT = (Reason.WORKLOAD_KIND, Reason.OUT_OF_BUDGET)
+"""Reasons that come from what was asked of a run, and say nothing about whether the KPI is emitted."""
+
 
 @dataclass(frozen=True, slots=True)
-class LayerEvidence:
-    """The readings of one layer in the run file called ``name``."""
+class Told:
+    """What the run ``run`` (its id), in the file ``name``, says about one KPI; no readings: it emitted nothing."""
 
+    run: str
     name: str
     readings: tuple[Reading, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """By layer, the run that bears it out; ``refused`` are the sentences about files that cannot be read."""
+    """By KPI, what bears it out; ``refused`` are the sentences about files that cannot be read."""
 
-    layers: dict[Layer, LayerEvidence] = field(default_factory=dict)
+    told: dict[str, Told] = field(default_factory=dict)
     refused: tuple[str, ...] = ()
 
-    def of(self, layer: Layer) -> tuple[Reading, ...] | None:
-        """The readings of ``layer``, None where no run covered it."""
-        found = self.layers.get(layer)
+    def of(self, kpi: Kpi) -> tuple[Reading, ...] | None:
+        """The readings of ``kpi``, None where no run says anything about it."""
+        found = self.told.get(kpi.id)
         return None if found is None else found.readings
 
     def status(self, catalog: Catalog, kpi: Kpi) -> Status:
         """The derived status of ``kpi``."""
-        return derive(kpi, catalog.seam(kpi), self.of(kpi.layer) or ())
+        return derive(kpi, catalog.seam(kpi), self.of(kpi) or ())
 
     def statuses(self, catalog: Catalog) -> dict[str, Status]:
         """The derived status of every KPI, by id."""
         return {kpi.id: self.status(catalog, kpi) for kpi in catalog}
 
+    def source(self, kpi: Kpi) -> str:
+        """Where the status of ``kpi`` comes from, in a few words."""
+        found = self.told.get(kpi.id)
+        if found is None:
+            return "no run here yet"
+        committed = "" if found.name == f"{found.run}.json" else f" (committed as {found.name})"
+        return f"run {found.run}{committed}"
+
 
 def covers(selection: Selection, layer: Layer, runtimes: frozenset[str]) -> bool:
-    """Whether a run of this selection measured the whole ``layer``.
-
-    ``runtimes`` are those that count: the reference runtime, and the project's own.
-    """
+    """Whether a run of this selection measured the whole ``layer`` by ``runtimes``."""
     if selection.kpis or selection.params or selection.workloads or not runtimes.issuperset(selection.runtimes):
         return False
     return selection.all or layer.value in selection.layers
 
 
-def gather(root: Path, layers: Iterable[Layer] = Layer, *, own_runtime: str | None = None) -> Evidence:
-    """Look through the runs of the project at ``root`` for ``layers``."""
-    open_layers = set(layers)
-    allowed = frozenset({"reference"} | ({own_runtime} if own_runtime else set()))
-    found: dict[Layer, LayerEvidence] = {}
+def gather(project: Project, kpis: Iterable[Kpi]) -> Evidence:
+    """Look through the runs of ``project`` for what they say about ``kpis``."""
+    wanted = {kpi.id: kpi for kpi in kpis}
+    default = frozenset({"reference"} | ({project.runtime} if project.runtime else set()))
+    own = default.union(installed_runtimes()) if any(kpi.origin != "catalog" for kpi in wanted.values()) else default
+    told: dict[str, Told] = {}
     refused: list[str] = []
-    for head in _newest_first(root, refused):
-        wanted = [layer for layer in open_layers if head.complete and covers(head.selection, layer, allowed)]
-        readings = _readings(head, refused) if wanted else None
-        if readings is None:
-            continue
-        for layer in wanted:
-            own = tuple(reading for reading in readings if reading.layer is layer)
-            found[layer] = LayerEvidence(head.path.name, own)
-            open_layers.discard(layer)
-        if not open_layers:
+    for head in _newest_first(project.root, refused):
+        if not wanted:
             break
-    return Evidence(found, tuple(refused))
+        covered = {layer for layer in Layer if covers(head.selection, layer, default)}
+        if not head.complete or not (covered or head.emitted & wanted.keys()):
+            continue
+        run = _decoded(head, refused)
+        if run is None:
+            continue
+        held: dict[str, list[Reading]] = {}
+        for reading in run.readings:
+            held.setdefault(reading.kpi, []).append(reading)
+        for kpi in list(wanted.values()):
+            found = held.get(kpi.id, [])
+            readings = tuple(_telling(kpi, found, run, default if kpi.origin == "catalog" else own))
+            if readings or (kpi.layer in covered and not found):
+                told[kpi.id] = Told(run.id, head.path.name, readings)
+                del wanted[kpi.id]
+    return Evidence(told, tuple(refused))
+
+
+def _telling(kpi: Kpi, readings: Iterable[Reading], run: Run, runtimes: frozenset[str]) -> Iterator[Reading]:
+    """Those ``readings`` of ``kpi`` in ``run`` that say something about it."""
+    for reading in readings:
+        if reading.runtime not in runtimes:
+            continue
+        work = run.workloads.get(reading.workload) if reading.workload is not None else None
+        if reading.workload is not None and (work is None or work.source != "synthetic"):
+            continue
+        missing = reading.undefined
+        # One point that is not there does not disprove the others, which were not asked for.
+        if missing is None or not (missing.reason in _SILENT or run.selection.params or _not_ours(kpi, reading)):
+            yield reading
+
+
+def _not_ours(kpi: Kpi, reading: Reading) -> bool:
+    """Whether a user's KPI was put to a runtime that has nothing to do with it."""
+    return kpi.origin != "catalog" and reading.undefined is not None and reading.undefined.reason is Reason.NOT_OFFERED
 
 
 @dataclass(frozen=True, slots=True)
 class _Head:
-    """What decides whether a run counts; reading it alone spares decoding the readings of those that do not."""
+    """What decides whether a run is of interest; reading it alone spares decoding the others."""
 
     path: Path
     blob: bytes
     created: str
     complete: bool
     selection: Selection
+    emitted: frozenset[str]
 
 
 def _newest_first(root: Path, refused: list[str]) -> Iterator[_Head]:
@@ -107,7 +147,8 @@ def _heads(paths: Iterable[Path], refused: list[str]) -> Iterator[_Head]:
 
         from harness.record.run import Selection
 
-        fields = [("created", str), ("complete", bool), ("selection", Selection)]
+        named = msgspec.defstruct("Named", [("kpi", str)])
+        fields = [("created", str), ("complete", bool), ("selection", Selection), ("readings", list[named])]  # type: ignore[valid-type]
         shape = msgspec.defstruct("Shape", fields)
         try:
             blob = path.read_bytes()
@@ -115,14 +156,15 @@ def _heads(paths: Iterable[Path], refused: list[str]) -> Iterator[_Head]:
         except (OSError, msgspec.MsgspecError) as error:
             refused.append(f"{path.name} is not a readable run file ({error}); move it away, then run this again.")
             continue
-        yield _Head(path, blob, head.created, head.complete, head.selection)
+        emitted = frozenset(reading.kpi for reading in head.readings)
+        yield _Head(path, blob, head.created, head.complete, head.selection, emitted)
 
 
-def _readings(head: _Head, refused: list[str]) -> list[Reading] | None:
+def _decoded(head: _Head, refused: list[str]) -> Run | None:
     from harness.record.run import RunFileError, decode
 
     try:
-        return decode(head.blob, head.path.name).readings
+        return decode(head.blob, head.path.name)
     except RunFileError as error:
         refused.append(str(error))
         return None

@@ -41,7 +41,8 @@ class Outcome:
     calibration: dict[str, Any] | None = None
     engine: str | None = None
     source: str | None = None
-    touched: list[str] = field(default_factory=list)
+    checked: bool = True
+    touched: dict[str, str] = field(default_factory=dict)
     printed: int = 0
     stopped_early: bool = False
 
@@ -70,13 +71,14 @@ def measure(point: PlannedPoint, effort: Effort, ask: Ask) -> Iterator[Outcome]:
         yield outcome
         return
     found = ask("discover", 0, {})
-    outcome.touched = found.get("touched", [])
+    outcome.touched = found.get("touched", {})
     if not outcome.note(found):
         yield outcome
     elif not point.kpi.estimand.timed:
         yield from _count(found, outcome, ask)
     else:
         outcome.engine, outcome.source = found["engine"], found["source"]
+        outcome.checked = found.get("checked", True)
         yield from _time(outcome, effort, ask)
 
 
@@ -116,7 +118,12 @@ def _time(outcome: Outcome, effort: Effort, ask: Ask) -> Iterator[Outcome]:
             yield outcome
             return
         shortest = min(answer["values_ns"]) * loops * 1e-9
-        if not outcome.processes and shortest < _SHORT * MIN_TIME_S and tries < _RECALIBRATED:
+        if shortest < _SHORT * MIN_TIME_S:
+            if tries == _RECALIBRATED:
+                outcome.processes.clear()
+                outcome.undefined = ("too-short", f"A value lasts {shortest * 1e3:.1f} ms, less than 5 ms, every time.")
+                yield outcome
+                return
             loops, tries = 2 * loops, tries + 1
             continue
         outcome.processes.append(answer)

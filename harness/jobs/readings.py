@@ -11,25 +11,18 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+from harness.jobs import notices
 from harness.jobs.measure_point import Outcome
 from harness.jobs.modes import Effort
 from harness.jobs.plan import PlannedPoint
-from harness.judge.bounds import median, median_interval, smallest_sample
-from harness.record.run import Mode
+from harness.judge.bounds import median, median_interval
 from kpis.registry import Catalog
 from kpis.status import derive
 from kpis.terms.kpi import Estimand, Status
-from kpis.terms.quantity import Basis, Quantity, QuantityError, Source, weakest_source
-from kpis.terms.reading import Distribution, Leg, Notice, Reading, ReadingKind, Reason, Undefined, Warn
+from kpis.terms.quantity import Basis, Quantity, QuantityError, Source, combined_basis, weakest_source
+from kpis.terms.reading import Distribution, Leg, Notice, Reading, ReadingKind, Reason, Undefined
 
 __all__ = ["derived_reading", "shared_reading", "to_reading"]
-
-CLOCK_SHARE = 0.01
-"""Above this share of the slice the harness's own cost is worth a warning."""
-
-OFF_CPU = 0.10
-SPREAD = 0.10
-FIRST_SLOW = 1.2
 
 _KINDS = {
     Estimand.COUNT: ReadingKind.COUNT,
@@ -76,7 +69,7 @@ def _source(point: PlannedPoint, said: str | None) -> Source:
 
 def to_reading(point: PlannedPoint, outcome: Outcome, catalog: Catalog, effort: Effort) -> Reading:
     """The reading of a measured point."""
-    warnings = _printed(outcome)
+    warnings = notices.printed(outcome)
     if outcome.undefined is not None:
         reason, detail = outcome.undefined
         known = reason in {item.value for item in Reason}
@@ -87,8 +80,10 @@ def to_reading(point: PlannedPoint, outcome: Outcome, catalog: Catalog, effort: 
     values = [float(process["process_ns"]) for process in outcome.processes]
     if not values:
         return _blank(point, Undefined(Reason.OUT_OF_BUDGET, "The budget ended before its first process."))
-    warnings += _timed_warnings(point, outcome, effort, values)
-    cpu = median([median(process["cpu_ns"]) for process in outcome.processes])
+    warnings += notices.timed(point, outcome, effort, values)
+    # Of stamped calls the CPU time holds both reads of the clock as well: no number to set beside a corrected median.
+    batches = point.kpi.estimand is Estimand.CALL_MEAN
+    cpu = median([median(process["cpu_ns"]) for process in outcome.processes]) if batches else None
     share = median([process["overhead_share"] for process in outcome.processes])
     return _timed(point, catalog, values, outcome, warnings, cpu=cpu, share=share)
 
@@ -100,23 +95,27 @@ def shared_reading(point: PlannedPoint, owner: Outcome, catalog: Catalog, effort
     values = [float(process["p99_ns"]) for process in owner.processes if "p99_ns" in process]
     if not values:
         return _blank(point, Undefined(Reason.INPUT_UNDEFINED, f"{point.kpi.shares} has no stamped calls."))
-    return _timed(point, catalog, values, owner, _too_few(len(values), effort))
+    return _timed(point, catalog, values, owner, notices.too_few(len(values), effort))
 
 
-def derived_reading(point: PlannedPoint, inputs: Sequence[Reading], catalog: Catalog) -> Reading:
-    """A reading that a formula computes from others; undefined where one of them is."""
-    missing = [reading.kpi for reading in inputs if reading.value is None]
-    if missing or len(inputs) < len(point.kpi.inputs):
-        names = ", ".join(missing) or "an input"
+def derived_reading(point: PlannedPoint, inputs: Sequence[Reading | None], catalog: Catalog) -> Reading:
+    """A reading that a formula computes from others; undefined where one of them is, or where they do not mix."""
+    given = [reading for reading in inputs if reading is not None and reading.value is not None]
+    if len(given) < len(point.kpi.inputs):
+        known = {reading.kpi for reading in given}
+        names = ", ".join(name for name in point.kpi.inputs if name not in known)
         return _blank(point, Undefined(Reason.INPUT_UNDEFINED, f"It is computed from {names}, which is undefined."))
     room, _, name = (point.kpi.formula or "").partition(":")
     formula = getattr(import_module(f"kpis.formulas.{room.replace('/', '.')}"), name)
-    value = formula(*(reading.value for reading in inputs))
-    bases = {reading.basis for reading in inputs if reading.basis is not None}
-    basis = bases.pop() if len(bases) == 1 else Basis.MODEL
-    source = weakest_source(*(reading.source for reading in inputs if reading.source is not None))
-    evidence = [f"{reading.kpi} = {reading.value!r} {reading.unit.value}" for reading in inputs]
-    return _defined(point, catalog, value, basis, source, evidence=evidence)
+    try:
+        basis = combined_basis(*(reading.basis for reading in given if reading.basis is not None))
+    except QuantityError as error:
+        return _blank(point, Undefined(Reason.BAD_VALUE, str(error)))
+    source = weakest_source(*(reading.source for reading in given if reading.source is not None))
+    evidence = [f"{reading.kpi} = {reading.value!r} {reading.unit.value}" for reading in given]
+    warnings = list(dict.fromkeys(notice for reading in given for notice in reading.warnings))
+    value = formula(*(reading.value for reading in given))
+    return _defined(point, catalog, value, basis, source, evidence=evidence, warnings=warnings)
 
 
 def _defined(point: PlannedPoint, catalog: Catalog, value: float, basis: Basis, source: Source, **more: Any) -> Reading:
@@ -196,58 +195,3 @@ def _stamped(outcome: Outcome) -> list[str]:
     """What the clock took off each stamped call, where calls were stamped."""
     costs = [process["stamp_ns"] for process in outcome.processes if "stamp_ns" in process]
     return [f"a stamp of the clock costs {median(costs):g} ns, measured and taken off"] if costs else []
-
-
-_LONGER = {Mode.QUICK: "; leave out --quick to get one", Mode.BUDGET: "; a longer --budget gives one"}
-
-
-def _too_few(n: int, effort: Effort) -> list[Notice]:
-    least = smallest_sample()
-    if n >= least:
-        return []
-    advice = _LONGER.get(effort.mode, "")
-    return [Notice(Warn.TOO_FEW, f"{n} process{'es' * (n != 1)}: no interval below {least}{advice}.")]
-
-
-def _printed(outcome: Outcome) -> list[Notice]:
-    if not outcome.printed:
-        return []
-    return [Notice(Warn.PRINTED, f"The probe printed {outcome.printed} bytes; they were kept out of the result.")]
-
-
-def _spread(values: list[float]) -> float:
-    """How far apart processes lie, over their median: the middle half of them, or all where they are fewer than six.
-
-    A single displaced process says nothing of the others and does not move the interval, so it is no spread.
-    """
-    ordered = sorted(values)
-    cut = len(ordered) // 4 if len(ordered) >= smallest_sample() else 0
-    middle = median(ordered)
-    return (ordered[len(ordered) - 1 - cut] - ordered[cut]) / middle if middle else 0.0
-
-
-def _timed_warnings(point: PlannedPoint, outcome: Outcome, effort: Effort, values: list[float]) -> list[Notice]:
-    warnings = _too_few(len(values), effort)
-    share = median([process["overhead_share"] for process in outcome.processes])
-    if share > CLOCK_SHARE:
-        sentence = f"The harness itself is {share:.1%} of the slice: read differences, not the last digit."
-        warnings.append(Notice(Warn.CLOCK_SHARE, sentence))
-    if point.kpi.estimand is Estimand.CALL_MEAN:
-        wall = median(values)
-        cpu = median([median(process["cpu_ns"]) for process in outcome.processes])
-        if wall - cpu > OFF_CPU * wall:
-            sentence = f"{(wall - cpu) / wall:.0%} of the time it is off the CPU: it waits, sleeps or was displaced."
-            warnings.append(Notice(Warn.OFF_CPU, sentence))
-    spread = _spread(values)
-    if spread > SPREAD:
-        sentence = f"Processes differ by {spread:.0%} of the median: see python -m harness doctor."
-        warnings.append(Notice(Warn.SPREAD, sentence))
-    firsts = [process["values_ns"][0] / median(process["values_ns"]) for process in outcome.processes]
-    if len(firsts) > 2 and median(firsts) > FIRST_SLOW:
-        sentence = f"The first value of a process is {median(firsts):.2f} times its median: one warm-up is not enough."
-        warnings.append(Notice(Warn.FIRST_SLOW, sentence))
-    if outcome.stopped_early:
-        done = f"{len(values)} of {effort.processes} processes"
-        sentence = f"It reached its limit of {effort.limit_s:.0f} s after {done}."
-        warnings.append(Notice(Warn.SHORT, sentence))
-    return warnings

@@ -7,6 +7,7 @@ writes the run file with ``complete`` false, and ``resume`` goes on from the jou
 from __future__ import annotations
 
 import json
+import os
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from harness.jobs import notices
 from harness.jobs.asking import Asker, Launch
 from harness.jobs.assemble import readings_of, touched_files, workload_records
 from harness.jobs.measure_point import Late, Outcome, measure
@@ -28,6 +30,7 @@ from harness.record.run import Machine, Run, Selection, SourceTree
 from harness.record.source import tree_state
 from harness.record.store import StoreError, new_id, runs_dir, save
 from kpis.registry import Catalog
+from kpis.terms.reading import Reason
 
 __all__ = ["Finished", "Interrupted", "run"]
 
@@ -83,6 +86,11 @@ def run(
                 launch=launch,
                 known={entry["asked"]: entry["answer"] for entry in journal.entries() if "asked" in entry},
             )
+            if moved := asker.changed():
+                raise StoreError(
+                    f"{', '.join(moved)} changed since the run was interrupted, and two versions make no reading; "
+                    "give the same command without --resume."
+                )
             outcomes: dict[str, Outcome] = {}
             finished_by: int | None = None
             trouble: str | None = None
@@ -94,7 +102,21 @@ def run(
                 finished_by = 2
             except StoreError as error:
                 trouble = str(error)
-            complete = finished_by is None and trouble is None
+            interrupted = finished_by is not None or trouble is not None
+            changed = asker.changed()
+            if changed:
+                trouble = f"{', '.join(changed)} changed while it was measured: run again on a tree that stands still."
+            readings = readings_of(
+                plan,
+                outcomes,
+                catalog,
+                interrupted=interrupted,
+                loaded=notices.loaded(before, os.cpu_count() or 1),
+            )
+            late = any(
+                item.undefined is not None and item.undefined.reason is Reason.OUT_OF_BUDGET for item in readings
+            )
+            complete = not (interrupted or changed or late)
             commit, dirty = tree_state(project.root)
             fingerprint = machine.fingerprint()
             measured = Run(
@@ -109,7 +131,7 @@ def run(
                 noise={"before": before, "after": machine.noise()},
                 source=SourceTree(commit=commit, dirty=dirty, touched=touched_files(project, outcomes.values())),
                 workloads=workload_records(plan),
-                readings=readings_of(plan, outcomes, catalog, interrupted=not complete),
+                readings=readings,
             )
             finished = Finished(measured, trouble=trouble, stopped_by=finished_by)
             _store(project, plan, outcomes, finished, journal)
@@ -185,7 +207,7 @@ def _store(project: Project, plan: Plan, outcomes: Mapping[str, Outcome], finish
             if point.key in outcomes:
                 save_samples(folder, point, outcomes[point.key])
         finished.path = save(project.root, finished.run)
-        if finished.run.complete:
+        if finished.run.complete or plan.effort.budget_s is not None:
             journal.finish()
     except (StoreError, OSError) as error:
         finished.trouble = finished.trouble or str(error)

@@ -1,8 +1,8 @@
 """Where a row got slower: the functions to look at, the likeliest first, from counts of both sides.
 
 Evidence comes before inference: code that was edited and is executed, then functions that are called more, then
-functions that execute more opcodes. Only where none of these moved are code that ran in the set-up and functions of
-C named. It sees no time, so it blames nothing: it says what changed.
+functions that execute more opcodes. Code that ran in the set-up comes after them, and functions of C are named only
+where none of them moved. It sees no time, so it blames nothing: it says what changed.
 """
 
 from __future__ import annotations
@@ -64,11 +64,14 @@ def where(base: Mapping[str, Any], head: Mapping[str, Any], *, slower: bool = Tr
     if base["loops"] != head["loops"]:
         raise ValueError(f"the base made {base['loops']} calls and the head {head['loops']}: they cannot be compared")
     pairs = list(_paired(base["functions"], head["functions"]))
-    found = [each for each in (_changed(*pair) for pair in pairs) if each is not None]
-    found += _moved(base["builtins"], head["builtins"], Cause.CALLS, 0.0)
+    scatter = _sum(base.get("scatter") or {}, head.get("scatter") or {})
+    found = [each for each in (_changed(*pair, scatter.get(pair[0], 0.0)) for pair in pairs) if each is not None]
+    found += _moved(base["builtins"], head["builtins"], Cause.CALLS, scatter)
     if all(each.cause is Cause.SET_UP for each in found):
         native = base.get("native") or {}
-        found += _moved(native, head.get("native") or {}, Cause.NATIVE, _NATIVE_SHARE * sum(native.values()))
+        after = head.get("native") or {}
+        floor = _NATIVE_SHARE * sum(native.values())
+        found += _moved(native, after, Cause.NATIVE, dict.fromkeys(native.keys() | after.keys(), floor))
     causes = list(Cause)
     sign = -1 if slower else 1
 
@@ -80,6 +83,10 @@ def where(base: Mapping[str, Any], head: Mapping[str, Any], *, slower: bool = Tr
 
 
 Entry = Mapping[str, Any]
+
+
+def _sum(base: Mapping[str, float], head: Mapping[str, float]) -> dict[str, float]:
+    return {name: base.get(name, 0.0) + head.get(name, 0.0) for name in base.keys() | head.keys()}
 
 
 def _paired(base: Mapping[str, Entry], head: Mapping[str, Entry]) -> Iterator[tuple[str, Entry | None, Entry | None]]:
@@ -98,27 +105,31 @@ def _paired(base: Mapping[str, Entry], head: Mapping[str, Entry]) -> Iterator[tu
         yield key, base[key], None
 
 
-def _changed(key: str, base: Entry | None, head: Entry | None) -> Function | None:
+def _changed(key: str, base: Entry | None, head: Entry | None, scatter: float) -> Function | None:
+    """Why the function is to be named, if it is; calls that differ by no more than their scatter did not move."""
     file, name = _split(key)
     line = (head or base or {})["line"]
     if base is None or head is None:
         # Executed on one side only. In the set-up that alone costs no call anything; else it is called more or less.
         calls = tuple(0.0 if each is None else each["calls"] for each in (base, head))
-        return Function(name, file, line, Cause.CALLS, *calls) if any(calls) else None
+        return Function(name, file, line, Cause.CALLS, *calls) if sum(calls) > scatter else None
     if base["digest"] != head["digest"]:
         if base["set_up"] and head["set_up"]:
             return Function(name, file, line, Cause.SET_UP, None, None)
         return Function(name, file, line, Cause.EDITED, base["opcodes"], head["opcodes"])
-    for cause, quantity in ((Cause.CALLS, "calls"), (Cause.OPCODES, "opcodes")):
-        if base[quantity] != head[quantity]:
-            return Function(name, file, line, cause, base[quantity], head[quantity])
+    if abs(head["calls"] - base["calls"]) > scatter:
+        return Function(name, file, line, Cause.CALLS, base["calls"], head["calls"])
+    if head["opcodes"] != base["opcodes"] and not scatter:
+        return Function(name, file, line, Cause.OPCODES, base["opcodes"], head["opcodes"])
     return None
 
 
-def _moved(base: Mapping[str, float], head: Mapping[str, float], cause: Cause, beyond: float) -> Iterator[Function]:
+def _moved(
+    base: Mapping[str, float], head: Mapping[str, float], cause: Cause, beyond: Mapping[str, float]
+) -> Iterator[Function]:
     for name in sorted(base.keys() | head.keys()):
         before, after = base.get(name, 0.0), head.get(name, 0.0)
-        if abs(after - before) > beyond:
+        if abs(after - before) > beyond.get(name, 0.0):
             yield Function(name, None, None, cause, before, after)
 
 

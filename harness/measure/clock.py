@@ -23,6 +23,7 @@ __all__ = [
     "WorkNotDoneError",
     "Workload",
     "clock_overhead_ns",
+    "is_async",
     "repeat",
     "stamp",
 ]
@@ -117,14 +118,19 @@ class Probe(Protocol):
         ...
 
 
+def is_async(call: Any) -> bool:
+    """Whether calling ``call`` gives a coroutine: a coroutine function, or an object with an async ``__call__``."""
+    return inspect.iscoroutinefunction(call) or inspect.iscoroutinefunction(getattr(call, "__call__", None))  # noqa: B004
+
+
 def repeat(call: Callable[[], object], loops: int) -> Callable[[], object]:
     """A batch of ``loops`` calls of ``call``, which may be a coroutine function; returns the last call's result."""
-    if inspect.iscoroutinefunction(call):
+    if is_async(call):
 
         async def run_async() -> object:
             result = None
             for _ in range(loops):
-                result = await call()
+                result = await call()  # type: ignore[misc]
             return result
 
         return run_async

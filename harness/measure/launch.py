@@ -55,7 +55,14 @@ def worker_environment(seed: int, *, instrument: str = INSTRUMENT) -> dict[str, 
 
 
 def launch(
-    job: Mapping[str, Any], *, seed: int, limit: float, folder: Path, cwd: Path, prefix: Sequence[str] = ()
+    job: Mapping[str, Any],
+    *,
+    seed: int,
+    limit: float,
+    folder: Path,
+    cwd: Path,
+    prefix: Sequence[str] = (),
+    instrument: str = INSTRUMENT,
 ) -> Answer:
     """Run one worker on ``job`` within ``limit`` seconds. ``folder`` takes the job file; ``cwd`` is the project root.
 
@@ -70,7 +77,7 @@ def launch(
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump({**job, "seed": str(seed)}, file)
-        process = _start(job_file, write_fd, seed, cwd, prefix)
+        process = _start(job_file, write_fd, worker_environment(seed, instrument=instrument), cwd, prefix)
         os.close(write_fd)
         write_fd = -1
         try:
@@ -91,7 +98,9 @@ def launch(
     return answer
 
 
-def _start(job_file: str, write_fd: int, seed: int, cwd: Path, prefix: Sequence[str] = ()) -> subprocess.Popen[bytes]:
+def _start(
+    job_file: str, write_fd: int, environment: dict[str, str], cwd: Path, prefix: Sequence[str]
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*prefix, sys.executable, *_FLAGS, "-m", "harness", "worker", job_file, str(write_fd)],
         stdin=subprocess.DEVNULL,
@@ -99,7 +108,7 @@ def _start(job_file: str, write_fd: int, seed: int, cwd: Path, prefix: Sequence[
         stderr=subprocess.STDOUT,
         pass_fds=(write_fd,),
         start_new_session=True,
-        env=worker_environment(seed),
+        env=environment,
         cwd=cwd,
     )
 

@@ -29,10 +29,11 @@ def serve(job: Mapping[str, Any], commands: BinaryIO, answers: BinaryIO) -> None
         opened = open_slice(job)
         _say(answers, {"ready": True, "engine": opened.what.engine})
         for line in commands:
-            word, _, count = line.decode().strip().partition(" ")
+            word, *numbers = line.decode().split()
             if word == "quit":
                 break
-            _say(answers, _calibrated(opened, job) if word == "calibrate" else _value(opened, job, int(count)))
+            calls = [int(number) for number in numbers]
+            _say(answers, _calibrated(opened, job) if word == "calibrate" else _value(opened, job, *calls))
     except BaseException as error:
         _say(answers, refusal(error))
     finally:
@@ -45,29 +46,29 @@ def _say(answers: BinaryIO, answer: Mapping[str, Any]) -> None:
     answers.flush()
 
 
-def _value(opened: Opened, job: Mapping[str, Any], calls: int) -> dict[str, Any]:
+def _value(opened: Opened, job: Mapping[str, Any], calls: int, block: int = 1) -> dict[str, Any]:
     """Wall and CPU time in ns of one value, and how often the process was displaced meanwhile.
 
-    ``wall_ns`` is of the whole batch for a mean; for a median it is the median of the stamped blocks of ``block``
-    calls, times the number of blocks, so that both divide by calls in the same way.
+    Of a mean, ``wall_ns`` is the time of all ``calls``. Of a median it is that of the middle one among stamped blocks
+    of ``block`` calls: one call, unless a slowdown is injected by making the blocks longer.
     """
     before = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw
     if job["estimand"] == "call-mean":
         value = time_batch(opened.what, calls, opened.loop)
         wall, cpu = float(value.wall_ns), float(value.cpu_ns)
     else:
-        round_ = time_calls(opened.what, calls, opened.loop)
+        round_ = time_calls(opened.what, calls, opened.loop, block=block)
         stamps = sorted(round_.stamps_ns)
-        wall, cpu = float(stamps[len(stamps) // 2]) * calls, float(round_.cpu_ns)
+        wall, cpu = float(stamps[len(stamps) // 2]), round_.cpu_ns / len(stamps)
     displaced = resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw - before
     return {"wall_ns": wall, "cpu_ns": cpu, "displaced": displaced}
 
 
 def _calibrated(opened: Opened, job: Mapping[str, Any]) -> dict[str, Any]:
-    """Double the loops until a value lasts ``min_time``; the last of two values decides, so that a stall does not."""
-    loops = 1
+    """Double the loops until a value lasts ``min_time``; the lesser of two values decides, so that a stall does not."""
+    loops, means = 1, job["estimand"] == "call-mean"
     while True:
-        wall = min(_value(opened, job, loops)["wall_ns"] for _ in range(2))
+        wall = min(_value(opened, job, loops)["wall_ns"] for _ in range(2)) * (1 if means else loops)
         if wall >= job["min_time"] * 1e9:
             return {"loops": loops, "wall_ns": wall}
         if loops >= MAX_LOOPS:

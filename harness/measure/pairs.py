@@ -24,7 +24,7 @@ from typing import Any
 from harness.measure.launch import worker_environment
 from harness.measure.schedule import PairPlan, Side
 
-__all__ = ["Pair", "SideJob", "Unmeasured", "calibrate", "run_pair"]
+__all__ = ["LEAST_LOOPS", "Load", "Pair", "SideJob", "Unmeasured", "calibrate", "run_pair"]
 
 _FLAGS = ("-P", "-s", "-B")
 
@@ -46,6 +46,48 @@ class SideJob:
     job: Mapping[str, Any]
     instrument: str
     cwd: Path
+
+
+LEAST_LOOPS = 34
+"""Loops that an injection needs at least: 3 % of 34 calls is one call, so that the truth is exact."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What a value of each side runs: ``loops`` calls, the head's ``inject`` times as many, both divided by ``loops``.
+
+    Stamped calls (``means`` False) are injected by blocks: the base stamps 34 calls together, the head more.
+    """
+
+    loops: int
+    means: bool
+    inject: float = 1.0
+
+    def command(self, side: Side) -> str:
+        """The line that releases a side."""
+        if self.inject == 1.0:
+            return f"time {self.loops}"
+        if self.means:
+            return f"time {self.loops if side == 'base' else self.more(self.loops)}"
+        block = LEAST_LOOPS if side == "base" else self.more(LEAST_LOOPS)
+        return f"time {block * max(self.loops // LEAST_LOOPS, 1)} {block}"
+
+    def more(self, calls: int) -> int:
+        """What the head runs for ``calls`` of the base."""
+        return round(self.inject * calls)
+
+    @property
+    def divisor(self) -> int:
+        """Calls that a value is divided by, the same on both sides."""
+        if self.means:
+            return self.loops
+        return 1 if self.inject == 1.0 else LEAST_LOOPS
+
+    @property
+    def truth(self) -> float:
+        """The ratio that was injected, exactly."""
+        of = self.loops if self.means else LEAST_LOOPS
+        return self.more(of) / of
 
 
 @dataclass(slots=True)
@@ -130,8 +172,8 @@ class _Worker:
         self._file.unlink(missing_ok=True)
 
 
-def calibrate(side: Side, spec: SideJob, plan: PairPlan, *, limit: float, folder: Path) -> int:
-    """Loops a value, found on one side and used for both.
+def calibrate(side: Side, spec: SideJob, plan: PairPlan, *, limit: float, folder: Path) -> tuple[int, float]:
+    """Loops a value of one side, and how long that value lasts in ns.
 
     Raises:
         Unmeasured: the side gives no number.
@@ -139,20 +181,20 @@ def calibrate(side: Side, spec: SideJob, plan: PairPlan, *, limit: float, folder
     with _Worker(side, spec, plan, time.monotonic() + limit, folder) as worker:
         worker.hear()
         worker.tell("calibrate")
-        return int(worker.hear()["loops"])
+        answer = worker.hear()
+        return int(answer["loops"]), float(answer["wall_ns"])
 
 
 def run_pair(
     specs: Mapping[Side, SideJob],
     plan: PairPlan,
     *,
-    loops: int,
-    head_calls: int,
+    load: Load,
     limit: float,
     folder: Path,
     trace: list[tuple[Side, str]] | None = None,
 ) -> Pair:
-    """Run one pair as ``plan`` says; ``head_calls`` differs from ``loops`` only where a slowdown is injected.
+    """Run one pair as ``plan`` says.
 
     ``trace`` collects what ran in which order. Both sides run one value more than they report, as warm-up.
 
@@ -162,7 +204,6 @@ def run_pair(
     began = time.monotonic()
     pair = Pair()
     order: Sequence[Side] = (plan.starts, _other(plan.starts))
-    calls: dict[Side, int] = {"base": loops, "head": head_calls}
     with contextlib.ExitStack() as stack:
         workers = {side: stack.enter_context(_Worker(side, specs[side], plan, began + limit, folder)) for side in order}
         for side in order:
@@ -171,11 +212,11 @@ def run_pair(
             for side in (first, _other(first)):
                 if trace is not None:
                     trace.append((side, "warm-up" if number == 0 else "value"))
-                workers[side].tell(f"time {calls[side]}")
+                workers[side].tell(load.command(side))
                 answer = workers[side].hear()
                 if number:
-                    pair.wall[side].append(answer["wall_ns"] / loops)
-                    pair.cpu[side].append(answer["cpu_ns"] / loops)
+                    pair.wall[side].append(answer["wall_ns"] / load.divisor)
+                    pair.cpu[side].append(answer["cpu_ns"] / load.divisor)
                     pair.displaced[side] += answer["displaced"]
         for worker in workers.values():
             worker.tell("quit")

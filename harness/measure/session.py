@@ -8,7 +8,6 @@ of milliseconds.
 
 from __future__ import annotations
 
-import inspect
 import io
 import os
 import statistics
@@ -19,7 +18,7 @@ from typing import Any
 
 import pyperf
 
-from harness.measure.clock import clock_overhead_ns
+from harness.measure.clock import clock_overhead_ns, is_async
 from harness.measure.timing import Value, empty_call_ns, empty_loop_ns, time_batch, time_calls
 from harness.measure.worker import Opened, Refused, close, open_slice
 
@@ -130,22 +129,28 @@ class _Recorder:
     def _shares(self, answer: Mapping[str, Any]) -> dict[str, Any]:
         """The process's value, and the harness's share of it.
 
-        A stamp's own cost is measured and taken off each stamp; what stays of it is its scatter. A batch pays for
-        one turn of the loop a call, and two reads of the clock in all.
+        A stamp's own cost is measured and taken off. A batch pays for one turn of the loop a call, and two reads of
+        the clock in all.
         """
-        stamp_ns, scatter_ns = clock_overhead_ns()
+        stamp_ns, _ = clock_overhead_ns()
         if not self.batches:
             kept = self.rounds[len(self.rounds) - len(answer["values_ns"]) :]
             stamps = sorted(stamp for round_ in kept for stamp in round_)
-            p50, p99 = (max(nearest_rank(stamps, q) - stamp_ns, 1.0) for q in (0.50, 0.99))
+            p50, p99 = (nearest_rank(stamps, q) - stamp_ns for q in (0.50, 0.99))
+            empty = empty_call_ns(self.opened.loop, asynchronous=is_async(next(iter(self.opened.what.calls(1)))))
+            if p50 < EMPTY * empty:
+                raise Refused(
+                    "work-not-done",
+                    f"A call of the slice takes {p50:.0f} ns and an empty call {empty:.0f} ns: it does no work.",
+                )
             histogram: dict[str, int] = {}
             for stamp in stamps:
                 key = str(bucket(stamp))
                 histogram[key] = histogram.get(key, 0) + 1
-            share = {"overhead_share": scatter_ns / p50, "stamp_ns": stamp_ns}
+            share = {"overhead_share": stamp_ns / (p50 + stamp_ns), "stamp_ns": stamp_ns}
             return {"process_ns": p50, "p99_ns": p99, "calls": histogram, **share}
         value = statistics.median(answer["values_ns"])
-        asynchronous = inspect.iscoroutinefunction(self.opened.what.batch(1))
+        asynchronous = is_async(self.opened.what.batch(1))
         empty = empty_call_ns(self.opened.loop, asynchronous=asynchronous)
         if value < SUSPECT * empty:
             # In short batches and the least of many: what displaces a long batch would lend an empty slice weight.

@@ -11,7 +11,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, NamedTuple
 
-from harness.measure.clock import CallSlice, Slice, WorkNotDoneError, repeat, stamp
+from harness.measure.clock import CallSlice, Slice, WorkNotDoneError, is_async, repeat, stamp
 
 __all__ = ["CallRound", "Loop", "Value", "empty_call_ns", "empty_loop_ns", "time_batch", "time_calls"]
 
@@ -69,7 +69,7 @@ def time_batch(measured: Slice, loops: int, loop: Loop) -> Value:
         WorkNotDoneError: from the slice's ``check``. Whatever else the probe raises passes through.
     """
     batch = measured.batch(loops)
-    if inspect.iscoroutinefunction(batch):
+    if is_async(batch):
 
         async def timed() -> tuple[int, int, object]:
             cpu_began = time.process_time_ns()
@@ -90,23 +90,49 @@ def time_batch(measured: Slice, loops: int, loop: Loop) -> Value:
     return Value(wall, cpu, loops)
 
 
+def _together(calls: list[Callable[[], Any]]) -> Callable[[], Any]:
+    """Several calls as one."""
+    if is_async(calls[0]):
+
+        async def run_async() -> object:
+            result = None
+            for call in calls:
+                result = await call()
+            return result
+
+        return run_async
+
+    def run() -> object:
+        result = None
+        for call in calls:
+            result = call()
+        return result
+
+    return run
+
+
 def _require_awaited(result: object) -> None:
-    """Refuse a call that made a coroutine and threw it away: nothing of the work was done."""
+    """Refuse a call that made a coroutine or a generator and threw it away: nothing of its work was done."""
     if inspect.iscoroutine(result):
         result.close()
+    if inspect.isawaitable(result):
         raise WorkNotDoneError(
             "a call returned a coroutine that nobody awaited; hand over the coroutine function itself (async def), "
             "not a plain function that calls it"
         )
+    if inspect.isgenerator(result) or inspect.isasyncgen(result):
+        raise WorkNotDoneError("a call returned a generator that nobody ran; run it to its end inside the call")
 
 
-def time_calls(measured: CallSlice, n: int, loop: Loop) -> CallRound:
-    """Stamp ``n`` single calls; check the last result after the clock."""
+def time_calls(measured: CallSlice, n: int, loop: Loop, *, block: int = 1) -> CallRound:
+    """Stamp ``n`` calls, each by itself or in blocks of ``block``; check the last result after the clock."""
     stamps: list[int] = []
     calls = list(measured.calls(n))
     if len(calls) != n:
         raise ValueError(f"the slice yielded {len(calls)} calls where {n} were asked for")
-    if calls and inspect.iscoroutinefunction(calls[0]):
+    if block > 1:
+        calls = [_together(calls[at : at + block]) for at in range(0, n - block + 1, block)]
+    if calls and is_async(calls[0]):
         cpu_began = time.process_time_ns()
         result = loop.run(_stamp_async(calls, stamps))
     else:

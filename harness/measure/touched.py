@@ -13,6 +13,9 @@ from typing import Any
 
 __all__ = ["Watch"]
 
+_SPAWNS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.exec", "os.posix_spawn", "os.spawn", "os.system"}
+"""What starts another process: whatever that one reads is not seen here."""
+
 _SKIPPED = {"site-packages", "dist-packages", "__pycache__", ".git", ".harness", "node_modules"}
 
 
@@ -20,13 +23,19 @@ class Watch:
     """Collects the paths that are opened while it is on. An audit hook cannot be removed, only told to be quiet."""
 
     def __init__(self) -> None:
+        self.spawned = False
         self._opened: set[str] = set()
         self._on = False
         sys.addaudithook(self._hook)
 
     def _hook(self, event: str, args: tuple[Any, ...]) -> None:
-        if self._on and event == "open" and isinstance(args[0], str) and _reads(args[1]):
-            self._opened.add(args[0])
+        if not self._on:
+            return
+        if event == "open":
+            if isinstance(args[0], str) and _reads(args[1]):
+                self._opened.add(args[0])
+        elif event in _SPAWNS:
+            self.spawned = True
 
     def start(self) -> None:
         """Begin to collect."""

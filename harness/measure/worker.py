@@ -134,6 +134,7 @@ def _answer(job: Mapping[str, Any]) -> dict[str, Any]:
         close(opened)
     if watch is not None:
         answer["touched"] = watch.stop(job["roots"])
+        answer["spawns"] = watch.spawned
     return answer
 
 
@@ -151,7 +152,8 @@ def _try_once(opened: Opened, job: Mapping[str, Any]) -> dict[str, Any]:
     if not hasattr(opened.what, wanted):
         raise Refused("error", f"The estimand {job['estimand']} needs a slice with {wanted}(n); this one has none.")
     (time_batch if wanted == "batch" else time_calls)(opened.what, 1, opened.loop)
-    return {"slice": wanted, "engine": opened.what.engine, "source": getattr(opened.what, "source", None)}
+    found = {name: getattr(opened.what, name, usual) for name, usual in (("source", None), ("checked", True))}
+    return {"slice": wanted, "engine": opened.what.engine, **found}
 
 
 def open_slice(job: Mapping[str, Any]) -> Opened:

@@ -1,22 +1,23 @@
-"""The catalog on a terminal: one line a KPI, and everything about one.
+"""Everything that the catalog says about one KPI, as text for a terminal.
 
-Lines keep to the width given, and an id is never cut, since it is what one types next. Formulas are quoted from their
-source without importing it: the code under test is not run to be described. Nothing is printed here.
+Lines keep to the width given but for the command, which is there to be copied. Formulas are quoted from their source
+without importing it: the code under test is not run to be described. Nothing is printed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import wrap
 
 import kpis as kpis_package
 from harness.report.catalog_page import LAYER_TITLES, knobs_text, params_text, point_text
 from harness.report.inert import inert
+from harness.report.naming import program, said
 from kpis.registry import Catalog, probe_reference
-from kpis.terms.kpi import Gate, Kpi, Layer, Status, Takes
+from kpis.terms.kpi import Gate, Kpi, Status, Takes
 
-__all__ = ["explain_text", "formula_words", "list_text"]
+__all__ = ["explain_text", "formula_words"]
 
 FORMULAS = Path(str(kpis_package.__file__)).parent / "formulas"
 
@@ -25,40 +26,6 @@ _TAKES = {
     Takes.CALLS: "a trace of tool calls",
     Takes.SESSION: "a recorded session",
 }
-
-
-def list_text(kpis: Iterable[Kpi], statuses: Mapping[str, Status], width: int) -> str:
-    """One line a KPI below a heading a layer, in at most ``width`` columns; columns that do not fit are left out."""
-    rows = list(kpis)
-    if not rows:
-        return ""
-    cells = {kpi.id: _list_cells(kpi, statuses[kpi.id]) for kpi in rows}
-    widths = [max(len(row[column]) for row in cells.values()) for column in range(6)]
-    shown = 1
-    while shown < 5 and 2 + sum(widths[: shown + 1]) + 2 * shown <= width:
-        shown += 1
-    left = width - 2 - sum(widths[:5]) - 2 * 5
-    lines: list[str] = []
-    for layer in Layer:
-        own = [kpi for kpi in rows if kpi.layer is layer]
-        if own:
-            lines += ["", f"{layer.value}: {LAYER_TITLES[layer]}"[:width]]
-        for kpi in own:
-            row = [cell.ljust(widths[column]) for column, cell in enumerate(cells[kpi.id][:shown])]
-            if shown == 5 and left >= 30:
-                row.append(_clipped(cells[kpi.id][5], left))
-            lines.append(f"  {'  '.join(row)}".rstrip())
-    return "\n".join(lines[1:]) + "\n"
-
-
-def _list_cells(kpi: Kpi, status: Status) -> tuple[str, ...]:
-    # "better" for people: `lower` alone could be read as a verdict
-    better = f"{kpi.direction.value} is better" if kpi.direction.value != "neutral" else "neutral"
-    return (kpi.id, status.value, kpi.unit.value, kpi.gate.value, better, inert(kpi.question))
-
-
-def _clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 3].rstrip() + "..."
 
 
 def formula_words(formula: str, folder: Path = FORMULAS) -> tuple[str, str | None]:
@@ -82,14 +49,27 @@ def formula_words(formula: str, folder: Path = FORMULAS) -> tuple[str, str | Non
 
 
 def explain_text(
-    catalog: Catalog, kpi: Kpi, status: Status, probe_known: bool, width: int = 80, *, seam_known: bool = True
+    catalog: Catalog,
+    kpi: Kpi,
+    status: Status,
+    probe_known: bool,
+    width: int = 80,
+    *,
+    seam_known: bool = True,
+    source: str = "no run here yet",
+    installed: bool = False,
 ) -> str:
-    """Everything that the catalog knows about ``kpi``, and how to reproduce it, in at most ``width`` columns."""
+    """Everything that the catalog knows about ``kpi``, and how to reproduce it, in at most ``width`` columns.
+
+    ``source`` says where the status comes from. ``installed``: the project at hand is not the one that holds our
+    files, so they are inside the installed package.
+    """
     target = "" if status is kpi.target_status else f" (the catalog's target is {kpi.target_status.value})"
     lines = [kpi.id + (f" ({inert(kpi.symbol)})" if kpi.symbol else ""), *_wrapped(kpi.question, width, ""), ""]
     facts: list[tuple[str, str]] = [
         ("layer", f"{kpi.layer.value}: {LAYER_TITLES[kpi.layer]}"),
         ("status", status.value + target),
+        ("", f"by {source}" if status is not Status.PROPOSED or source.startswith("run ") else source),
         *_seam_facts(catalog, kpi),
         ("estimand", kpi.estimand.value),
         ("unit", f"{kpi.unit.value}; {_better(kpi)}"),
@@ -100,8 +80,9 @@ def explain_text(
         *_formation(kpi),
     ]
     lines += _facts(facts, width)
-    lines += ["", "Files"]
-    lines += _facts(_files(kpi, probe_known, seam_known), width)
+    inside = installed and kpi.origin == "catalog"
+    lines += ["", "Files, inside the installed package loopladder" if inside else "Files"]
+    lines += _facts(_files(kpi, probe_known, seam_known, " of the installed package loopladder" * installed), width)
     lines += ["", "Reproduce", *_reproduce(kpi, probe_known, width)]
     return "\n".join(lines) + "\n"
 
@@ -158,12 +139,14 @@ def _formation(kpi: Kpi) -> list[tuple[str, str]]:
     return facts
 
 
-def _files(kpi: Kpi, probe_known: bool, seam_known: bool) -> list[tuple[str, str]]:
+def _files(kpi: Kpi, probe_known: bool, seam_known: bool, ours: str) -> list[tuple[str, str]]:
     probe = probe_reference(kpi).partition(":")[0].replace(".", "/") + ".py"
     row = f"kpis/catalog/{kpi.layer.value}.toml" if kpi.origin == "catalog" else kpi.origin
     if kpi.inputs:
         probe = "none: it is computed from other readings"
     seam = f"seams/{kpi.seam}.py" if kpi.origin == "catalog" or seam_known else f"the runtime's offer of {kpi.seam}"
+    if kpi.origin != "catalog" and seam_known:
+        seam += ours
     return [
         ("row", f"{row}, [kpi.{kpi.id}]"),
         ("seam", seam if seam_known or kpi.origin != "catalog" else f"{seam} (not there yet)"),
@@ -173,7 +156,7 @@ def _files(kpi: Kpi, probe_known: bool, seam_known: bool) -> list[tuple[str, str
 
 def _reproduce(kpi: Kpi, probe_known: bool, width: int) -> list[str]:
     params = "".join(f" --param {key}={value}" for key, value in kpi.gate_point.items())
-    lines = [f"  python -m harness run --kpi {kpi.id}{params}"]  # one line, however long: it is there to be copied
+    lines = [f"  {program()} run --kpi {kpi.id}{params}"]  # one line, however long: it is there to be copied
     if kpi.takes is not Takes.NONE:
         lines += _wrapped("On a recorded run of yours, add: --workload FILE", width, "  ")
     if not probe_known:
@@ -191,4 +174,6 @@ def _facts(facts: Sequence[tuple[str, str]], width: int) -> list[str]:
 
 def _wrapped(words: str, width: int, indent: str) -> list[str]:
     room = max(width, len(indent) + 20)
-    return wrap(inert(words), room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) or [indent]
+    return wrap(said(inert(words)), room, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) or [
+        indent
+    ]

@@ -25,8 +25,8 @@ def name_of(argv0: str, environment: Mapping[str, str] = os.environ, cwd: str | 
     The console script is called by its bare name where the search path leads to it, else by the path that led to it:
     relative inside the current folder, else whole. Whatever else started us is called :data:`MODULE`.
     """
-    here = os.getcwd() if cwd is None else cwd
-    name = os.path.basename(argv0)  # noqa: PTH119 - pathlib would double what `hook --help` imports
+    here = os.getcwd() if cwd is None else cwd  # noqa: PTH109 - pathlib would double what `hook --help` imports
+    name = os.path.basename(argv0)  # noqa: PTH119 - as above
     if name.partition(".")[0] != SCRIPT or name.endswith(".py"):
         return MODULE
     path = os.path.join(here, argv0)  # noqa: PTH118 - as above

@@ -8,18 +8,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import IO, Any, Protocol
+from typing import IO, Any, NoReturn, Protocol
 
 from rich.console import Console
 from rich.text import Text
 
 from harness.report.inert import inert
+from harness.report.naming import said
 from harness.report.units import Signs, signs_for
+from harness.report.width import columns
 from kpis.terms.reading import Leg, Reading
 
 __all__ = ["Fences", "Page", "Row", "console_on", "page_on"]
 
-_NAMES = 3  # KPIs named beside a warning before the rest is counted
 _GAP = "  "
 _INDENT = 2
 
@@ -29,10 +30,12 @@ class _Row(Protocol):
     def id(self) -> str: ...
     @property
     def fence(self) -> str: ...
+    @property
+    def seam(self) -> str: ...
 
 
 class Fences(Protocol):
-    """What is needed of a catalog: rows with an id and a fence."""
+    """What is needed of a catalog: rows with an id, a fence and the name of a seam."""
 
     @property
     def kpis(self) -> Any:
@@ -40,9 +43,20 @@ class Fences(Protocol):
         ...
 
 
+class _Console(Console):
+    """rich's console, but for its own idea of how a process ends when its reader goes away."""
+
+    def on_broken_pipe(self) -> NoReturn:
+        """Pass the error on, so that the exit code is chosen where all others are."""
+        raise BrokenPipeError
+
+
 def console_on(stream: IO[str], width: int | None = None) -> Console:
-    """A console that never interprets text: no markup, no emoji, no highlighting. Honours NO_COLOR and COLUMNS."""
-    return Console(file=stream, width=width, markup=False, emoji=False, highlight=False)
+    """A console that never interprets text: no markup, no emoji, no highlighting. Honours NO_COLOR and COLUMNS.
+
+    Where the reader of ``stream`` has gone away, printing raises BrokenPipeError.
+    """
+    return _Console(file=stream, width=width or columns(stream), markup=False, emoji=False, highlight=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +75,7 @@ class Page:
     console: Console
     signs: Signs
     fences: dict[str, str]
+    seams: dict[str, str]
     runtimes: bool
     workloads: frozenset[str]
 
@@ -78,8 +93,11 @@ class Page:
         self._print(Text())
 
     def line(self, text: str, style: str = "", indent: int = 0) -> None:
-        """Print one paragraph, wrapped between words; continuation lines are indented by two more."""
-        body = Text(text, style=style)
+        """Print one paragraph, wrapped between words; continuation lines are indented by two more.
+
+        A command of ours in it gets the name that can be typed here.
+        """
+        body = Text(said(text), style=style)
         if indent + body.cell_len <= self.width:
             self._print(Text(" " * indent).append_text(body))
             return
@@ -141,13 +159,9 @@ class Page:
     def _print(self, line: Text) -> None:
         self.console.print(line, no_wrap=True, crop=False, overflow="ignore")
 
-    def short(self, text: str, room: int) -> str:
-        """``text`` on one line of at most ``room`` columns, cut with an ellipsis."""
-        body = Text(self.safe(text))
-        if body.cell_len <= room:
-            return body.plain
-        body.truncate(max(1, room - len(self.signs.ellipsis)))
-        return body.plain.rstrip() + self.signs.ellipsis
+    def whole(self, text: str) -> None:
+        """Print one line that is never wrapped: a path or a command broken over two lines cannot be copied."""
+        self.console.print(Text(text), soft_wrap=True)
 
     def where(self, reading: Reading) -> str:
         """What tells this row from others of its KPI: parameters, leg, and runtime or workload if they differ."""
@@ -160,12 +174,6 @@ class Page:
             named.append(f"workload={reading.workload}")
         return self.safe(" ".join(named))
 
-    def names(self, readings: Iterable[Reading]) -> str:
-        """The KPIs of ``readings``, each once, the first few by name."""
-        names = list(dict.fromkeys(self.safe(reading.kpi) for reading in readings))
-        more = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-        return ", ".join(names[:_NAMES]) + more
-
 
 def _padded(part: Text, width: int) -> Text:
     return part.copy().append(" " * (width - part.cell_len))
@@ -176,7 +184,7 @@ def page_on(console: Console, catalog: Fences, readings: Iterable[Reading], kind
 
     A row names its workload only where the run has several of that kind, or where the kind is not known.
     """
-    rows: Iterable[_Row] = catalog.kpis.values() if hasattr(catalog.kpis, "values") else catalog.kpis
+    rows: Sequence[_Row] = tuple(catalog.kpis.values() if hasattr(catalog.kpis, "values") else catalog.kpis)
     shown = tuple(readings)
     workloads = {*kinds, *(reading.workload for reading in shown if reading.workload)}
     alike = Counter(kinds.get(name) for name in workloads)
@@ -184,6 +192,7 @@ def page_on(console: Console, catalog: Fences, readings: Iterable[Reading], kind
         console=console,
         signs=signs_for(console.encoding),
         fences={row.id: row.fence for row in rows},
+        seams={row.id: row.seam for row in rows},
         runtimes=len({reading.runtime for reading in shown}) > 1,
         workloads=frozenset(
             name for name in workloads if len(workloads) > 1 and (name not in kinds or alike[kinds[name]] > 1)

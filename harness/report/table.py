@@ -7,8 +7,7 @@ stand below it. Refuses to judge, and to trust a text: everything from outside i
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -17,19 +16,22 @@ from rich.text import Text
 import kpis as kpis_package
 from harness.record.run import Mode, Run
 from harness.record.store import StoreError, find_root
+from harness.report.facts import facts_in_words
+from harness.report.naming import command, program
+from harness.report.notes import absent, by_kpi, fences, first_sentence, made_of, warnings
 from harness.report.page import Fences, Page, Row, console_on, page_on
-from harness.report.units import facts_in_words, interval, parts, rescaled, shown
+from harness.report.units import interval, parts, shown
 from kpis.terms.kpi import Layer
 from kpis.terms.quantity import Axis, Basis, Column, Quantity
-from kpis.terms.reading import Reading, ReadingKind, Reason, Undefined, Warn
+from kpis.terms.reading import Reading, ReadingKind, Warn
 
 __all__ = ["Fences", "console_on", "render_run"]
 
-_WIDE = 100  # from here on the status has a column and a fence is whole
-_FENCE_ROOM = 12  # a fence cut shorter than this says nothing
+_WIDE = 100  # from here on the status has a column
 _TITLES = ("KPI", "value", "95 % interval", "basis, source")
 _HEADING = {Axis.MEASURED: "measured", Axis.MODELED: "modeled, not measured", Axis.REPORTED: "reported by others"}
 _ORIGIN = {"synthetic": "authored", "replay": "recorded"}
+_COUNTED = {"verdict_reason_distribution": "verdicts"}  # what a histogram's bare total is a number of
 _NOISE = (Warn.SPREAD, Warn.OFF_CPU, Warn.LOADED)
 _HOME = Path(str(kpis_package.__file__)).resolve().parents[1]
 
@@ -74,20 +76,14 @@ def _section(layer: Layer, axis: Axis, readings: Sequence[Reading], page: Page) 
     if defined:
         titles = (*_TITLES, "status") if page.width >= _WIDE else _TITLES
         page.grid(titles, _rows(defined, page))
-    blocks = (_fences(defined, page), _made_of(defined, page), _absent(readings, page), _warnings(readings, page))
+    below = fences(defined, page, status=page.width < _WIDE)
+    blocks = (below, made_of(defined, page), absent(readings, page), warnings(readings, page))
     styles = ("dim", "", "", "yellow")
     for block, style in zip(blocks, styles, strict=True):
         if block:
             page.blank()
         for words in block:
             page.line(words, style)
-
-
-def _by_kpi(readings: Iterable[Reading]) -> dict[str, list[Reading]]:
-    groups: dict[str, list[Reading]] = {}
-    for reading in readings:
-        groups.setdefault(reading.kpi, []).append(reading)
-    return groups
 
 
 def _quantity(reading: Reading) -> Quantity | None:
@@ -100,7 +96,7 @@ def _rows(readings: Sequence[Reading], page: Page) -> list[Row]:
     """A KPI without parameters is one row; one with parameters has a heading and a row a point."""
     column = Column()
     rows = []
-    for kpi, group in _by_kpi(readings).items():
+    for kpi, group in by_kpi(readings).items():
         name = Text(page.safe(kpi))
         if all(page.where(reading) for reading in group):
             rows.append(Row(name))
@@ -116,8 +112,11 @@ def _rows(readings: Sequence[Reading], page: Page) -> list[Row]:
 
 
 def _cells(reading: Reading, quantity: Quantity, page: Page) -> tuple[Text, ...]:
+    value = shown(quantity.value, quantity.unit, page.signs)
+    if reading.kind is ReadingKind.HISTOGRAM:
+        value = f"{value} {_COUNTED.get(reading.kpi, 'in all')}"
     cells = (
-        Text(shown(quantity.value, quantity.unit, page.signs), style="bold"),
+        Text(value, style="bold"),
         Text(_bounds(reading, page)),
         Text(f"{quantity.basis.value}, {quantity.source.value}"),
     )
@@ -134,84 +133,6 @@ def _bounds(reading: Reading, page: Page) -> str:
     return ""
 
 
-def _fences(readings: Iterable[Reading], page: Page) -> list[str]:
-    """A line a KPI: its status, and of its fence what fits; on a wide page the whole fence, since the row has both."""
-    lines = []
-    for kpi, group in _by_kpi(readings).items():
-        fence = page.safe(page.fences.get(kpi, ""))
-        if page.width >= _WIDE:
-            lines += [f"{page.safe(kpi)}: {fence}"] if fence else []
-            continue
-        lead = f"{page.safe(kpi)}, {' or '.join(dict.fromkeys(reading.status.value for reading in group))}"
-        room = page.width - Text(lead).cell_len - 2
-        lines.append(f"{lead}: {page.short(fence, room)}" if fence and room >= _FENCE_ROOM else lead)
-    return lines
-
-
-def _made_of(readings: Iterable[Reading], page: Page) -> list[str]:
-    """What a number is made of: a histogram, the inputs behind it, what was left out; the knobs of models, once."""
-    lines = []
-    tuned: dict[str, list[Reading]] = {}
-    for reading in readings:
-        lead = " ".join(filter(None, (page.safe(reading.kpi), page.where(reading))))
-        if reading.histogram:
-            counts = ", ".join(f"{key} {count:,}" for key, count in sorted(reading.histogram.items()))
-            lines.append(f"{lead}: {page.safe(counts)}")
-        if reading.evidence:
-            inputs = ", ".join(rescaled(page.safe(sentence), page.signs) for sentence in reading.evidence)
-            lines.append(f"{lead}: {inputs}")
-        if reading.excluded:
-            lines.append(f"{lead}: {reading.excluded:,} excluded from the denominator")
-        if reading.knobs:
-            knobs = ", ".join(f"{key}={value:.10g}" for key, value in sorted(reading.knobs.items()))
-            tuned.setdefault(page.safe(knobs), []).append(reading)
-    return lines + [f"knobs of {_listed(_by_kpi(group), page)}: {knobs}" for knobs, group in tuned.items()]
-
-
-def _listed(names: Iterable[str], page: Page) -> str:
-    *others, last = map(page.safe, names)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
-def _absent(readings: Iterable[Reading], page: Page) -> list[str]:
-    """A sentence a KPI and reason; KPIs that all want another kind of workload share one."""
-    lines: list[str] = []
-    unfit: dict[str, list[str]] = {}
-    for kpi, group in _by_kpi(readings).items():
-        missing: dict[Reason, list[tuple[Reading, Undefined]]] = {}
-        for reading in group:
-            if reading.undefined is not None:
-                missing.setdefault(reading.undefined.reason, []).append((reading, reading.undefined))
-        for reason, found in missing.items():
-            who = f"{kpi}{_points([reading for reading, _ in found], page)}"
-            details = dict.fromkeys(undefined.detail for _, undefined in found)
-            words = " ".join(details)
-            if reason is Reason.WORKLOAD_KIND and len(found) == len(group):
-                unfit.setdefault(words.removeprefix(f"{kpi} "), []).append(who)
-            else:
-                lines.append(page.safe(f"{who} undefined, {reason.value}: {words}"))
-    for words, names in unfit.items():
-        each = "each " if words.startswith("needs ") and len(names) > 1 else "it " if words.startswith("needs ") else ""
-        lines.append(f"{_listed(names, page)} undefined, {Reason.WORKLOAD_KIND.value}: {each}{page.safe(words)}")
-    return lines
-
-
-def _points(readings: Sequence[Reading], page: Page) -> str:
-    if len(readings) > 1:
-        return f" ({len(readings):,} points)"
-    where = page.where(readings[0])
-    return f" ({where})" if where else ""
-
-
-def _warnings(readings: Iterable[Reading], page: Page) -> list[str]:
-    """Equal warnings once, with the KPIs that have them."""
-    warned: dict[str, list[Reading]] = {}
-    for reading in readings:
-        for notice in reading.warnings:
-            warned.setdefault(f"warning, {notice.code.value}: {page.safe(notice.message)}", []).append(reading)
-    return [f"{words} ({page.names(which)})" for words, which in warned.items()]
-
-
 def _workloads(run: Run, page: Page) -> None:
     if run.workloads:
         page.blank()
@@ -224,24 +145,27 @@ def _workloads(run: Run, page: Page) -> None:
 
 
 def _foot(run: Run, page: Page, path: Path | None) -> None:
-    file = f"Run file {page.safe(_relative(path))}; next" if path is not None else "Next"
     page.blank()
-    # Never wrapped: a path or a command that is broken over two lines cannot be copied.
-    page.console.print(Text(f"{file}: {page.safe(_following(run))}"), soft_wrap=True)
+    shown_fences = [page.fences.get(reading.kpi, "") for reading in run.readings if reading.undefined is None]
+    if any(first_sentence(fence) != fence for fence in shown_fences):
+        page.whole(f"Whole fences: {program()} explain KPI")
+    if path is not None:
+        page.whole(f"Run file {page.safe(_relative(path))}")
+    page.whole(f"Next: {page.safe(_following(run))}")
 
 
 def _following(run: Run) -> str:
     """The command that helps most: go on, understand what is missing, quieten the machine, or look at the catalog."""
     if not run.complete:
         words = run.argv if run.argv[:1] == ["run"] else ["run"]
-        return shlex.join(["python", "-m", "harness", *(word for word in words if word != "--resume"), "--resume"])
+        return command([*(word for word in words if word != "--resume"), "--resume"])
     missing = [reading for reading in run.readings if reading.undefined is not None]
     void = [reading for reading in missing if reading.undefined is not None and reading.undefined.reason.void]
     if missing:
-        return shlex.join(["python", "-m", "harness", "explain", (void or missing)[0].kpi])
+        return command(["explain", (void or missing)[0].kpi])
     if any(notice.code in _NOISE for reading in run.readings for notice in reading.warnings):
-        return "python -m harness doctor"
-    return "python -m harness catalog --check" if _at_home() else "python -m harness list"
+        return command(["doctor"])
+    return command(["catalog", "--check"]) if _at_home() else command(["list"])
 
 
 def _at_home() -> bool:

@@ -31,11 +31,10 @@ class Signs:
 
     micro: str
     plus_minus: str
-    ellipsis: str
 
 
-UNICODE = Signs("\N{MICRO SIGN}", "\N{PLUS-MINUS SIGN}", "\N{HORIZONTAL ELLIPSIS}")
-ASCII = Signs("u", "+-", "...")
+UNICODE = Signs("\N{MICRO SIGN}", "\N{PLUS-MINUS SIGN}")
+ASCII = Signs("u", "+-")
 
 _DIGITS = 4  # significant digits: a shared machine repeats to three at best, and the fourth shows that it did not
 _TIMES = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
@@ -48,7 +47,7 @@ _INPUT = re.compile(r"(?P<name>\S+) = (?P<number>-?\d+(?:\.\d+)?(?:e[-+]?\d+)?) 
 def signs_for(encoding: str) -> Signs:
     """The signs that ``encoding`` can hold: all of :data:`UNICODE`, or else :data:`ASCII`."""
     try:
-        (UNICODE.micro + UNICODE.plus_minus + UNICODE.ellipsis).encode(encoding)
+        (UNICODE.micro + UNICODE.plus_minus).encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return ASCII
     return UNICODE

@@ -6,8 +6,10 @@ or a file that this clone does not hold, by name.
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
+import shutil
 import tempfile
 from pathlib import Path, PurePosixPath
 
@@ -19,6 +21,7 @@ from harness.subject.scratch import explained
 __all__ = ["check_out", "write_entries"]
 
 _GITLINK = "160000"
+_ROOM = 1 << 20  # bytes that are free on a disk which is not full
 
 
 def check_out(repository: Repository, commit: str, tree: Path, scratch: Path) -> list[str]:
@@ -62,8 +65,9 @@ def _write(repository: Repository, tree: Path, index: Path, active: frozenset[st
     try:
         repository.ask("checkout-index", "--all", tree=tree, index=index)
     except GitError as error:
-        if "No space left" in error.said or "Disk quota" in error.said:
-            raise explained(error.said) from error
+        # git names the file that it could not write, and not always why.
+        if shutil.disk_usage(tree).free < _ROOM:
+            raise explained(OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))) from error
         raise
     return restore(repository, tree, index, active)
 

@@ -29,15 +29,13 @@ _KEPT = (
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
 )
 # Each setting closes a way in which reading could run something or write into the repository: hooks follow the writing
-# of any index, a monitor is a program, a split index keeps its shared half in .git, a sparse pattern would thin out
-# a tree, and a folded case would drop one of two names.
+# of any index, a monitor is a program, a split index keeps its shared half in .git, a sparse one would thin out a
+# tree, and a folded case would drop one of two names.
 _SETTINGS = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "",
     "core.splitIndex": "false",
     "core.untrackedCache": "false",
-    "core.sparseCheckout": "false",
-    "core.sparseCheckoutCone": "false",
     "core.ignoreCase": "false",
     "core.symlinks": "true",
     "index.sparse": "false",

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 
-__all__ = ["Axis", "Basis", "Column", "Quantity", "QuantityError", "Source", "Unit", "weakest_source"]
+__all__ = ["Axis", "Basis", "Column", "Quantity", "QuantityError", "Source", "Unit", "combined_basis", "weakest_source"]
 
 
 class QuantityError(TypeError):
@@ -95,6 +95,20 @@ def _combined_basis(left: Basis, right: Basis) -> Basis:
     if Basis.CLOCK in pair:
         raise QuantityError("A clock reading is never combined with a count or a formula over counts.")
     return Basis.FORMULA
+
+
+def combined_basis(*bases: Basis) -> Basis:
+    """The basis of a result: any model makes it a model; a clock and a count, or what others reported, do not mix.
+
+    Raises:
+        QuantityError: they cannot be combined, or there is none.
+    """
+    if not bases:
+        raise QuantityError("A result needs at least one basis.")
+    result = bases[0]
+    for basis in bases[1:]:
+        result = _combined_basis(result, basis)
+    return result
 
 
 @dataclass(frozen=True, slots=True)

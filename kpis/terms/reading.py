@@ -96,6 +96,7 @@ class Warn(Enum):
     PRINTED = "printed"
     SPREAD = "spread"
     SHORT = "short"
+    UNCHECKED = "unchecked"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from harness.jobs import doctor as job
 from harness.jobs import startup
 from harness.jobs.doctor import Diagnosis, Finding, Severity, of_clock, of_environment, of_noise, of_start
 from harness.jobs.startup import StartUp, measure_all, site_hooks, time_ready, time_whole
+from harness.report import naming
 
 LINUX = {"system": "Linux", "cores": 4, "clocksource": "tsc"}
 QUIET: dict[str, Any] = {
@@ -128,21 +129,25 @@ def test_start_up_is_printed_with_its_budget_and_the_interpreters_share() -> Non
     bare, good, slow, broken = of_start((BARE, within, over, failed), ())
     assert bare.fact == "`python -c pass` takes 10 ms, 2 ms of it for site-packages."
     assert good == Finding(
-        Severity.GOOD, "`harness list` takes 100 ms of its budget of 150 ms, 10 ms of it the interpreter's own."
+        Severity.GOOD,
+        "`python -m harness list` takes 100 ms of its budget of 150 ms, 10 ms of it the interpreter's own.",
+        own=True,
     )
     assert slow.severity is Severity.NOISY
-    assert "takes 42 ms of its budget of 40 ms" in slow.fact
+    assert "A worker takes 42 ms of its budget of 40 ms" in slow.fact
     assert slow.advice == "Find what it imports: `python -X importtime -P -m harness worker --ping`."
-    assert broken.fact == "`harness x` could not be timed: exit code 1, it broke."
+    assert broken.fact == "`python -m harness x` could not be timed: exit code 1, it broke."
     assert broken.advice == "Try it: `python -P -m harness x`."
+    assert all(finding.own for finding in (bare, good, slow, broken))
 
 
 def test_slow_site_packages_are_blamed_on_the_pth_files_by_name() -> None:
     slow = StartUp("python -c pass", "python -c pass", None, (30_000_000,), site_ns=20e6)
     (found,) = of_start((slow,), ("coverage.pth", "editable.pth"))
     assert found.severity is Severity.NOISY
-    assert "coverage.pth, editable.pth run code at every start" in found.fact
+    assert "there the files coverage.pth, editable.pth run at every start of Python." in found.fact
     assert of_start((BARE,), ("coverage.pth",))[0].severity is Severity.NOTE
+    assert "the file coverage.pth runs at every start" in of_start((BARE,), ("coverage.pth",))[0].fact
 
 
 def test_site_hooks_are_the_pth_files_that_run_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,6 +199,18 @@ def test_words_put_the_noisy_first_and_fit_the_width() -> None:
     assert text.splitlines()[-1].startswith("Next: python -m harness ")
 
 
+def test_our_own_start_up_stands_apart_and_advice_has_the_name_of_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(naming, "_program", "loopladder")
+    slow = Finding(Severity.NOISY, "`python -m harness list` takes 200 ms.", "`python -X importtime -m x`.", own=True)
+    loud = Finding(Severity.NOISY, "It is loud.", "`taskset -c 0,2 python -m harness run --all`.")
+    text = command.in_words(diagnosis(slow, Finding(Severity.GOOD, "Fine.", own=True), loud), 80)
+    noisy, _, ours = text.partition("\nStart-up of loopladder itself:\n")
+    assert "It is loud. `taskset -c 0,2 loopladder run --all`." in noisy
+    assert "200 ms" not in noisy
+    assert ours.startswith("  `loopladder list` takes 200 ms. `python -X importtime -m x`.\n  Fine.\n")
+    assert text.splitlines()[-1] == "Next: loopladder run --layer turn --quick"
+
+
 @pytest.fixture
 def found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     result = diagnosis(Finding(Severity.NOISY, "It is loud.\x1b[31m", None))
@@ -217,7 +234,7 @@ def test_json_goes_to_standard_output_alone_or_to_a_file(found: Path, capsys: py
     assert document["schema"] == "harness.doctor/1"
     assert document["clock"]["overhead_ns"] == 40.0
     assert document["startup"][0]["median_ns"] == 10_000_000
-    assert document["findings"] == [{"severity": "noisy", "fact": "It is loud.\x1b[31m", "advice": None}]
+    assert document["findings"] == [{"severity": "noisy", "fact": "It is loud.\x1b[31m", "advice": None, "own": False}]
     assert main(["doctor", "--json", "doctor.json"]) == 0
     assert json.loads((found / "doctor.json").read_text()) == document
     assert "It is loud." in capsys.readouterr().out

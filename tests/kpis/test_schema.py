@@ -90,7 +90,7 @@ def test_knobs_make_a_model():
         ("[kpis.mine]\n", "line 1", r"there is no table \[kpis\] \(did you mean kpi\?\)"),
         (ROW.replace("turn/reap", "my/room"), "line 3", 'there is no seam my/room: declare \\[seam."my/room"\\]'),
         (ROW.replace("turn/reap", "turnreap"), "line 3", "a seam reads floor/room"),
-        (ROW + '[seam."turn/reap"]\ntitle = "x"\n', "line 10", "the catalog has this seam already"),
+        (ROW + '[seam."turn/reap"]\ntitle = "x"\n', "line 10", "this seam is declared in the catalog already"),
         (
             ROW + '[seam."my/room"]\ntitle = "x"\ntitel = "x"\n',
             "line 12",

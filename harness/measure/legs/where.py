@@ -124,7 +124,8 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
 
     The answer: ``loops``; ``functions`` by ``file:qualified name``, each with ``line``, ``calls`` and ``opcodes`` a
     call of the slice, ``digest`` (None for code outside the project) and ``set_up`` (executed there only);
-    ``builtins``, calls of each C callable a call of the slice.
+    ``builtins``, calls of each C callable a call of the slice; ``scatter``, for what a second round called more or
+    less often (a poll does, as time goes), by how much.
     """
     calls, opcodes = Calls(), Opcodes()
     loops, estimand = job["loops"], job["estimand"]
@@ -135,19 +136,28 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
     try:
         set_up, _ = calls.take()
         Round(opened, estimand, loops).run(calls)
+        called, builtin = calls.take()
+        Round(opened, estimand, loops).run(calls)
+        called_again, builtin_again = calls.take()
         Round(opened, estimand, loops).run(opcodes)
     finally:
         close(opened)
     functions = _Functions([Path(each).resolve() for each in job["path"]])
-    called, builtin = calls.take()
     functions.add(called, "calls", loops)
+    scatter = _apart(functions.named(called), functions.named(called_again)) | _apart(builtin, builtin_again)
     functions.add(opcodes.python, "opcodes", loops)
     functions.add(set_up, None, loops)
     return {
         "loops": loops,
         "functions": functions.described(),
         "builtins": {name: times / loops for name, times in sorted(builtin.items()) if name != _ENDED},
+        "scatter": {name: times / loops for name, times in sorted(scatter.items())},
     }
+
+
+def _apart(first: Mapping[str, int], second: Mapping[str, int]) -> dict[str, int]:
+    names = first.keys() | second.keys()
+    return {each: apart for each in names if (apart := abs(first.get(each, 0) - second.get(each, 0)))}
 
 
 class _Functions:
@@ -175,6 +185,15 @@ class _Functions:
                 entry[quantity] += codes.times[key] / loops
             if inside:
                 self._digests.setdefault(name, set()).add(digest(code))
+
+    def named(self, codes: Codes) -> dict[str, int]:
+        """The counts by name alone."""
+        found: dict[str, int] = {}
+        for key, code in codes.met.items():
+            if not code.co_filename.startswith(_OURS):
+                name = f"{shown(code.co_filename, self._roots, sys.path)[0]}:{code.co_qualname}"
+                found[name] = found.get(name, 0) + codes.times[key]
+        return found
 
     def described(self) -> dict[str, dict[str, Any]]:
         """Every entry with its digest, sorted by name."""

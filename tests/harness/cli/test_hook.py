@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from harness.cli.hook import main
+from harness.report import naming
 
 
 def run(monkeypatch: pytest.MonkeyPatch, text: bytes, *argv: str) -> int:
@@ -56,7 +57,7 @@ def test_bad_input_is_one_sentence_and_exit_2(text: bytes, argv: tuple[str, ...]
     captured = capsys.readouterr()
     assert captured.out == ""
     assert said in captured.err
-    assert captured.err.rstrip().endswith("harness hook --help")
+    assert captured.err.rstrip().endswith("Try: python -m harness hook --help")
     assert captured.err.count("\n") == 1
 
 
@@ -71,7 +72,15 @@ def test_a_bad_policy_file_is_named(tmp_path: Path, monkeypatch, capsys) -> None
 
 def test_help(monkeypatch, capsys) -> None:
     assert run(monkeypatch, b"", "--help") == 0
-    assert "--policy FILE" in capsys.readouterr().out
+    assert capsys.readouterr().out.startswith("usage: python -m harness hook [--world default|airline] [--policy FILE]")
+
+
+def test_help_names_the_script_that_was_started(monkeypatch, capsys) -> None:
+    monkeypatch.setattr(naming, "_program", "loopladder")
+    assert run(monkeypatch, b"", "--help") == 0
+    assert capsys.readouterr().out.startswith("usage: loopladder hook ")
+    assert run(monkeypatch, b"", "--verbose") == 2
+    assert capsys.readouterr().err.endswith("Try: loopladder hook --help\n")
 
 
 def test_it_loads_only_what_a_decision_needs(repo: Path) -> None:

@@ -168,15 +168,16 @@ def test_runs_made_in_one_process_count_as_one() -> None:
     assert (following(0.0002).notes, following(0.0002).independent) == ((BenchNote.SHARED_PROCESS,), 1)
     assert (following(0.06).notes, following(0.06).independent) == ((), 24)
     assert following(-0.45).independent == 24  # alive together: two processes for sure
+    stamp = {"date": "2026-11-30 06:00:00", "duration": 0.001}
+    assert load(pyperf({"parse": noise(24, seed=1)}, **stamp)).benches[0].independent == 24
 
 
-@pytest.mark.parametrize(("mode", "independent"), [([], 6), (["--in-process"], 1)])
-def test_pyperf_without_processes_is_found_out(mode: list[str], independent: int, tmp_path: Path) -> None:
+def test_the_workers_of_pyperf_are_processes(tmp_path: Path) -> None:
     script, target = tmp_path / "bench.py", tmp_path / "out.json"
     script.write_text("import pyperf\npyperf.Runner(values=1, warmups=0, processes=6).bench_func('sum', sum, (1, 2))\n")
-    command = [sys.executable, str(script), "-q", "-o", str(target), "--min-time", "1e-4", *mode]
+    command = [sys.executable, str(script), "-q", "-o", str(target), "--min-time", "1e-4"]
     subprocess.run(command, check=True, capture_output=True)
-    assert load(target.read_bytes()).benches[0].independent == independent
+    assert load(target.read_bytes()).benches[0].independent == 6
 
 
 finite = st.floats(min_value=1e-300, max_value=1e300)
@@ -299,6 +300,6 @@ def test_a_strange_value_anywhere_is_read_or_refused_and_never_more(name: str, d
     assert all(process.values for bench in file.benches for process in bench.processes)
     for writer in (pyperf_write, pytest_benchmark_write):
         try:
-            assert load(writer.write(file)).benches
+            assert len(load(writer.write(file)).benches) <= len(file.benches)
         except FormatError as error:
             assert "file.json" not in str(error)  # what was written can be read

@@ -16,7 +16,7 @@ POINT = {"objective": "greedy", "n": "1000"}
 TIMED = PlannedPoint(load().get("planner_optimize_ns"), POINT, ("reference", "r"), None, "p")
 COUNT = PlannedPoint(load().get("denies"), {}, ("reference", "r"), None, "p")
 
-FOUND = {"slice": "batch", "engine": "none", "source": None, "touched": ["a.py"], "seconds": 0.1}
+FOUND = {"slice": "batch", "engine": "none", "source": None, "touched": {"a.py": "0"}, "seconds": 0.1}
 TALLY = {"tally": {"numerator": 3, "denominator": None, "reasons": {}}, "seconds": 0.1}
 
 
@@ -48,7 +48,7 @@ def test_a_timed_point_discovers_calibrates_and_takes_a_process_a_sample() -> No
         ("discover", 0, None), ("calibrate", 0, None), ("measure", 1, 8), ("measure", 2, 8), ("measure", 3, 8),
     ]  # fmt: skip
     assert len(outcome.processes) == 3
-    assert (outcome.engine, outcome.touched) == ("none", ["a.py"])
+    assert (outcome.engine, outcome.touched) == ("none", {"a.py": "0"})
 
 
 def test_a_calibration_on_a_stalled_core_is_made_good() -> None:

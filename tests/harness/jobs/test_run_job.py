@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.jobs.modes import DEFAULT, QUICK, Effort, budgeted
@@ -18,7 +18,15 @@ from harness.jobs.run import Finished, Interrupted, run
 from harness.measure.launch import Answer
 from harness.project import Project
 from harness.record.run import Mode, Selection, encode
+from harness.record.store import StoreError
 from kpis.registry import load
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which nobody else is at work, whatever this one is doing."""
+    monkeypatch.setattr("harness.measure.machine.noise", lambda: {"load_average": [0.0, 0.0, 0.0]})
+
 
 KPIS = ["tool_call_p50_ns", "tool_call_p99_ns", "gate_primary", "denies", "planner_optimize_ns", "vdso_hit_rate"]
 SELECTION = Selection(all=False, layers=[], kpis=KPIS, params={}, runtimes=[], workloads=[])
@@ -80,7 +88,7 @@ def do(root: Path, plan: Plan, launcher: Launcher, *, resume: bool = False) -> F
     return run(Project(root), load(), plan, selection=SELECTION, argv=["run"], resume=resume, launch=launcher)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(stops=st.lists(st.integers(0, 12), max_size=4))
 def test_a_resumed_run_equals_the_uninterrupted_one(stops: list[int]) -> None:
     plan = plan_of(QUICK)
@@ -170,3 +178,51 @@ def test_the_stamped_calls_lie_beside_the_run_file(tmp_path: Path) -> None:
     (calls,) = tmp_path.glob(f".harness/runs/{finished.run.id}.samples/*.stamps.json")
     document = json.loads(calls.read_text())
     assert document["n"] == sum(count for _, count in document["buckets"]) == 9
+
+
+def test_code_that_changed_since_the_interruption_is_not_mixed_into_one_reading(tmp_path: Path) -> None:
+    source = tmp_path / "slice.py"
+    source.write_text("one")
+
+    class Touching(Launcher):
+        def __call__(self, job: dict[str, Any], **more: Any) -> Answer:
+            found = super().__call__(job, **more)
+            if job["task"] == "discover":
+                found.result["touched"] = [str(source)]
+            return found
+
+    plan = plan_of(QUICK, ["planner_optimize_ns"])
+    part = do(tmp_path, plan, Touching(4))
+    assert not part.run.complete
+    source.write_text("two")
+    with pytest.raises(StoreError, match=r"slice\.py changed since the run was interrupted"):
+        do(tmp_path, plan, Touching(), resume=True)
+    source.write_text("one")
+    assert do(tmp_path, plan, Touching(), resume=True).run.complete
+
+
+def test_code_that_changes_during_the_run_makes_it_incomplete(tmp_path: Path) -> None:
+    source = tmp_path / "slice.py"
+    source.write_text("one")
+
+    class Editing(Launcher):
+        def __call__(self, job: dict[str, Any], **more: Any) -> Answer:
+            found = super().__call__(job, **more)
+            if job["task"] == "discover":
+                found.result["touched"] = [str(source)]
+            else:
+                source.write_text("two")
+            return found
+
+    finished = do(tmp_path, plan_of(QUICK, ["planner_optimize_ns"]), Editing())
+    assert not finished.run.complete
+    assert finished.trouble is not None
+    assert "slice.py changed while it was measured" in finished.trouble
+
+
+def test_a_budget_that_ends_early_is_no_complete_run(tmp_path: Path) -> None:
+    finished = do(tmp_path, plan_of(budgeted(1e-9), ["planner_optimize_ns"]), Launcher())
+    assert not finished.run.complete
+    reasons = {item.undefined.reason.value for item in finished.run.readings if item.undefined}
+    assert reasons == {"out-of-budget"}
+    assert not list(tmp_path.glob(".harness/runs/*.journal")), "a spent budget is not resumed"

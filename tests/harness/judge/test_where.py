@@ -92,6 +92,16 @@ def test_set_up_code_comes_after_what_the_calls_do_and_before_native() -> None:
     assert named(found) == [("f", Cause.OPCODES), ("C", Cause.SET_UP)]
 
 
+def test_what_scatters_on_a_side_has_not_moved_until_it_moves_further() -> None:
+    base = answer({"a.py:poll": entry(calls=4)}, {"poll": 4}, scatter={"a.py:poll": 0.25, "poll": 0.5})
+    near = answer({"a.py:poll": entry(calls=4.5, opcodes=11)}, {"poll": 4.75}, scatter={"a.py:poll": 0.25, "poll": 0.5})
+    assert where(base, near) == ()
+    far = answer({"a.py:poll": entry(calls=5)}, {"poll": 6}, scatter={"a.py:poll": 0.25})
+    assert named(where(base, far)) == [("poll", Cause.CALLS), ("poll", Cause.CALLS)]
+    gone = answer({}, {"poll": 4})
+    assert named(where(base, gone)) == [("poll", Cause.CALLS)]
+
+
 def test_sides_of_different_loops_are_refused() -> None:
     with pytest.raises(ValueError, match="the base made 8 calls and the head 9"):
         where(answer({}), answer({}) | {"loops": 9})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from harness.measure.launch import INSTRUMENT
-from harness.measure.pairs import SideJob, Unmeasured, calibrate, run_pair
+from harness.measure.pairs import LEAST_LOOPS, Load, SideJob, Unmeasured, calibrate, run_pair
 from harness.measure.schedule import ROUNDS, PairPlan, draw
 
 HOSTILE = "tests.cases.probes.hostile"
@@ -58,13 +58,12 @@ def test_a_schedule_is_a_function_of_its_seed_and_favours_no_side() -> None:
 def test_the_sides_are_released_in_turn_as_the_plan_says(repo: Path, tmp_path: Path) -> None:
     plan = PairPlan(5, 100, {"base": 0, "head": 1}, "head", ("base", "head", "head", "base", "base", "head"))
     both = spec(repo, "Base")
-    loops = calibrate("head", both, plan, limit=30, folder=tmp_path)
+    loops, _ = calibrate("head", both, plan, limit=30, folder=tmp_path)
     trace: list[tuple[str, str]] = []
     pair = run_pair(
         {"base": both, "head": both},
         plan,
-        loops=loops,
-        head_calls=loops,
+        load=Load(loops, means=True),
         limit=30,
         folder=tmp_path,
         trace=trace,  # type: ignore[arg-type]
@@ -84,18 +83,37 @@ def test_the_sides_are_released_in_turn_as_the_plan_says(repo: Path, tmp_path: P
 def test_a_side_that_gives_no_number_is_named(probe: str, reason: str, repo: Path, tmp_path: Path) -> None:
     sides = {"base": spec(repo, "Base"), "head": spec(repo, probe)}
     with pytest.raises(Unmeasured) as caught:
-        run_pair(sides, draw(Random(1)), loops=10, head_calls=10, limit=30, folder=tmp_path)  # type: ignore[arg-type]
+        run_pair(sides, draw(Random(1)), load=Load(10, means=True), limit=30, folder=tmp_path)  # type: ignore[arg-type]
     assert (caught.value.side, caught.value.reason) == ("head", reason)
 
 
 def test_a_pair_that_hangs_ends_with_its_limit(repo: Path, tmp_path: Path) -> None:
     sides = {"base": spec(repo, "Hangs"), "head": spec(repo, "Base")}
     with pytest.raises(Unmeasured) as caught:
-        run_pair(sides, draw(Random(1)), loops=10, head_calls=10, limit=2, folder=tmp_path)  # type: ignore[arg-type]
+        run_pair(sides, draw(Random(1)), load=Load(10, means=True), limit=2, folder=tmp_path)  # type: ignore[arg-type]
     assert caught.value.reason == "timeout"
 
 
 def test_stamped_calls_are_paired_too(repo: Path, tmp_path: Path) -> None:
     both = spec(repo, "sugar", estimand="call-p50", params={"size": "4"})
-    pair = run_pair({"base": both, "head": both}, draw(Random(1)), loops=200, head_calls=200, limit=30, folder=tmp_path)
+    pair = run_pair(
+        {"base": both, "head": both}, draw(Random(1)), load=Load(200, means=False), limit=30, folder=tmp_path
+    )
     assert len(pair.wall["head"]) == ROUNDS
+
+
+def test_an_injection_is_more_calls_and_never_a_product() -> None:
+    load = Load(40, means=True, inject=1.10)
+    assert (load.command("base"), load.command("head"), load.divisor, load.truth) == ("time 40", "time 44", 40, 1.1)
+    stamped = Load(1000, means=False, inject=1.03)
+    assert stamped.command("base") == f"time {29 * 34} 34"
+    assert stamped.command("head") == f"time {29 * 35} 35"
+    assert stamped.divisor == LEAST_LOOPS
+    assert Load(1000, means=False).command("head") == "time 1000"
+
+
+def test_blocks_of_stamped_calls_take_their_calls_together(repo: Path, tmp_path: Path) -> None:
+    both = spec(repo, "sugar", estimand="call-p50", params={"size": "4"})
+    load = Load(340, means=False, inject=2.0)
+    pair = run_pair({"base": both, "head": both}, draw(Random(1)), load=load, limit=30, folder=tmp_path)
+    assert sum(pair.wall["head"]) > sum(pair.wall["base"]), "twice the calls in a block"

@@ -184,7 +184,7 @@ def test_the_touched_files_are_the_slice_s_own(repo: Path, tmp_path: Path) -> No
 
 def test_a_worker_that_does_not_have_the_seed_it_was_told_refuses(repo: Path, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr(
-        "harness.measure.launch.worker_environment", lambda _seed: {**os.environ, "PYTHONHASHSEED": "9"}
+        "harness.measure.launch.worker_environment", lambda _seed, **_more: {**os.environ, "PYTHONHASHSEED": "9"}
     )
     monkeypatch.setenv("PYTHONPATH", str(repo))
     answer = ask("Base", repo, tmp_path)

@@ -1,8 +1,10 @@
-"""``list`` and ``explain`` on a terminal: what they say, and that they keep to the width."""
+"""``explain`` on a terminal: what it says, and that it keeps to the width."""
 
 import pytest
 
-from harness.report.catalog_text import explain_text, formula_words, list_text
+from harness.report import naming
+from harness.report.catalog_list import list_text
+from harness.report.catalog_text import explain_text, formula_words
 from kpis.registry import extend, load
 from kpis.terms.kpi import Status
 
@@ -12,30 +14,6 @@ STATUSES = {kpi.id: Status.PROPOSED for kpi in CATALOG}
 
 def explained(name, known=True, width=80, **more):
     return explain_text(CATALOG, CATALOG.get(name), STATUSES[CATALOG.get(name).id], known, width, **more)
-
-
-@pytest.mark.parametrize("width", [40, 80, 100, 200])
-def test_no_line_of_the_list_is_wider_than_the_terminal(width):
-    lines = list_text(CATALOG, STATUSES, width).splitlines()
-    assert max(map(len, lines)) <= width
-    assert all(any(line.strip().startswith(kpi.id) for line in lines) for kpi in CATALOG)
-
-
-def test_the_question_is_there_where_it_fits():
-    text = list_text([CATALOG.get("denies")], STATUSES, 80)
-    line = "  denies  proposed  count  exact  neutral  How many calls of the trace does t..."
-    assert text == f"syscall: one tool call\n{line}\n"
-    assert "How many" not in list_text(CATALOG, STATUSES, 80)
-
-
-def test_a_narrow_terminal_drops_columns_and_never_cuts_an_id():
-    text = list_text(CATALOG, STATUSES, 10)
-    assert "  spawned_hook_baseline_p50_ns\n" in text
-    assert "proposed" not in text
-
-
-def test_an_empty_list_is_empty():
-    assert list_text([], STATUSES, 80) == ""
 
 
 @pytest.mark.parametrize("kpi", CATALOG.kpis, ids=lambda kpi: kpi.id)
@@ -76,6 +54,32 @@ def test_a_frozen_seam_and_one_that_is_off_are_marked():
 def test_a_target_is_shown_where_the_status_differs():
     assert "proposed (the catalog's target is standing)" in explained("denies")
     assert "target" not in explained("ttft")
+
+
+def test_one_line_says_where_the_status_comes_from():
+    assert "\n                no run here yet\n" in explained("denies")
+    text = explain_text(CATALOG, CATALOG.get("denies"), Status.STANDING, True, source="run 20261130T052031Z-3f9a1c")
+    assert "  status        standing\n                by run 20261130T052031Z-3f9a1c\n" in text
+
+
+def test_from_another_project_our_files_are_said_to_be_in_the_installed_package():
+    assert "Files, inside the installed package loopladder\n" in explained("denies", installed=True)
+    assert "installed" not in explained("denies")
+    row = (
+        '[kpi.mine]\nlayer = "turn"\nseam = "turn/reap"\nquestion = "q?"\nfence = "f."\nunit = "ns"\n'
+        'direction = "lower"\nestimand = "call-mean"\nprobe = "bench.probes:Mine"\n'
+    )
+    catalog = extend(load(), "acme/kpis.toml of the package acme", row)
+    text = explain_text(catalog, catalog.get("mine"), Status.STANDING, True, 100, installed=True)
+    assert "Files\n" in text
+    assert "acme/kpis.toml of the package acme, [kpi.mine]" in text
+    assert "seams/turn/reap.py of the installed package loopladder" in text
+    assert "bench/probes.py\n" in text
+
+
+def test_the_command_has_the_name_that_we_were_started_by(monkeypatch):
+    monkeypatch.setattr(naming, "_program", "loopladder")
+    assert "\n  loopladder run --kpi denies\n" in explained("denies")
 
 
 def test_derived_rows_say_what_they_come_from():

@@ -13,6 +13,8 @@ from rich.console import Console
 
 from harness.cli.main import main
 from harness.record.run import Mode, Run, SourceTree, WorkloadRecord
+from harness.report import naming
+from harness.report.notes import first_sentence
 from harness.report.page import console_on
 from harness.report.table import render_run
 from kpis.terms.kpi import Estimand, Layer, Status
@@ -48,6 +50,7 @@ ESCAPE = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 class Row:
     id: str
     fence: str
+    seam: str = "turn/planner"
 
 
 @dataclass
@@ -166,7 +169,7 @@ def test_an_undefined_reading_leaves_the_table_for_one_line_a_kpi_and_reason() -
         replace(ABSENT, kpi="planner_ns", params={}),
     ]
     text = page(example(readings=readings), 200)
-    table, _, below = text.partition("\n\n" + "turn_spawn_ns: ")[0].partition("turn_spawn_ns (3 points)")
+    table, _, below = text.partition("turn_spawn_ns (3 points)")
     assert "phase=all" in table
     assert "phase=plan" not in text
     assert below.startswith(" undefined, not-offered: The planner does not plan. It never did.\n")
@@ -184,9 +187,40 @@ def test_kpis_that_all_want_another_workload_share_a_sentence() -> None:
     one, two = unfit("spawn_ns", {"phase": "all"}), unfit("spawn_ns", {"phase": "plan"})
     several = page(example(readings=[one, two, unfit("faults", {}), unfit("view_ns", {})]), 200)
     words = "undefined, workload-kind: each needs a recorded session, and no --workload FILE is one."
-    assert f"\nspawn_ns (2 points), faults and view_ns {words}\n" in several
+    assert f"\nspawn_ns (2 points), faults and view_ns {words} A session is JSON Lines {{turn" in several
     alone = page(example(readings=[one]), 200)
     assert "\nspawn_ns (phase=all) undefined, workload-kind: it needs a recorded session, and" in alone
+
+
+def test_a_wanted_workload_comes_with_what_would_give_one() -> None:
+    detail = "denies needs a tool-call trace, and no --workload FILE is one."
+    absent = replace(ABSENT, kpi="denies", params={}, undefined=Undefined(Reason.WORKLOAD_KIND, detail))
+    text = " ".join(page(example(readings=[absent])).split())
+    assert "is one. A tool-call trace is JSON {slice_id, calls}; see harness/workloads/README.md." in text
+
+
+def test_what_a_runtime_does_not_offer_is_one_sentence_a_seam() -> None:
+    rows = Catalog((Row("a_ns", "A."), Row("b_ns", "B."), Row("c_ns", "C.", seam="turn/view")))
+
+    def unoffered(kpi: str, detail: str, runtime: str = "mine") -> Reading:
+        return replace(ABSENT, kpi=kpi, params={}, runtime=runtime, undefined=Undefined(Reason.NOT_OFFERED, detail))
+
+    readings = [
+        unoffered("a_ns", "The planner does not offer the objective exact."),
+        unoffered("a_ns", "The planner does not offer the objective coverage."),
+        unoffered("b_ns", "The planner does not offer the objective exact."),
+        unoffered("c_ns", "The runtime mine offers no view."),
+    ]
+    stream = io.StringIO()
+    render_run(example(readings=readings), rows, console_on(stream, 200))
+    said = [line for line in stream.getvalue().splitlines() if "undefined" in line]
+    assert said == [
+        "a_ns (2 points) and b_ns undefined, not-offered: The planner does not offer the objective exact or coverage.",
+        "c_ns undefined, not-offered: The runtime mine offers no view.",
+    ]
+    theirs = unoffered("a_ns", "It does not plan.", "theirs")
+    two = page(example(readings=[readings[0], theirs]), 200)
+    assert two.count("undefined, not-offered") == 2
 
 
 def test_equal_warnings_are_one_sentence_and_name_their_kpis() -> None:
@@ -196,6 +230,35 @@ def test_equal_warnings_are_one_sentence_and_name_their_kpis() -> None:
     assert text.count("The load average was 3.2 on 2 cores.") == 1
     assert "warning, loaded: The load average was 3.2 on 2 cores. (rate_0, rate_1, rate_2 and 2 more)" in text
     assert "warning, spread: Values spread widely. (vdso_hit_rate)" in text
+
+
+def spread(percent: str, phase: str) -> Reading:
+    words = f"Processes differ by {percent}% of the median: see python -m harness doctor."
+    return replace(*phases(phase), warnings=[Notice(Warn.SPREAD, words)])
+
+
+def test_warnings_name_their_points_and_share_a_sentence_with_the_range_of_a_number() -> None:
+    readings = [spread("44", "all"), spread("9", "plan"), spread("225", "render"), *phases("fold")]
+    text = page(example(readings=readings), 200)
+    words = "warning, spread: Processes differ by 9 to 225% of the median: see python -m harness doctor."
+    assert f"{words} (turn_spawn_ns at phase=all, phase=plan, phase=render)\n" in text
+    assert f"{words} (turn_spawn_ns, all 3 points)\n" in page(example(readings=readings[:3]), 200)
+    one = page(example(readings=[readings[0], *phases("fold")]), 200)
+    assert "differ by 44% of the median: see python -m harness doctor. (turn_spawn_ns at phase=all)" in one
+    many = [spread("44", f"p{index}") for index in range(6)]
+    assert "at phase=p0, phase=p1, phase=p2, phase=p3 and 2 more)" in page(
+        example(readings=[*many, *phases("fold")]), 200
+    )
+
+
+def test_warnings_that_differ_in_two_numbers_stay_apart() -> None:
+    def late(limit: int, done: int) -> Reading:
+        notice = Notice(Warn.SHORT, f"It reached its limit of {limit} s after {done} of 12 processes.")
+        return replace(TIMED, kpi=f"k{done}", warnings=[notice])
+
+    text = page(example(readings=[late(30, 4), late(60, 5)]), 200)
+    assert "limit of 30 s after 4 of 12 processes. (k4)" in text
+    assert "limit of 60 s after 5 of 12 processes. (k5)" in text
 
 
 def test_parts_of_a_number_are_named() -> None:
@@ -224,28 +287,52 @@ def test_an_interval_that_is_not_there_yet_is_a_dash_and_a_count_has_none() -> N
     few = replace(TIMED, distribution=Distribution("process values", 3, 1_234_567.25, None, None, None))
     lines = page(example(readings=[few, HISTOGRAM])).splitlines()
     assert re.search(r"1\.235 ms  - +clock, live$", next(line for line in lines if line.startswith(few.kpi)))
-    assert re.search(r" 1,600 +count, synthetic$", next(line for line in lines if line.startswith(HISTOGRAM.kpi)))
+    assert re.search(r" 1,600 verdicts +count, synth", next(line for line in lines if line.startswith(HISTOGRAM.kpi)))
+    other = page(example(readings=[replace(HISTOGRAM, kpi="sizes")]))
+    assert re.search(r"^sizes +1,600 in all +count", other, re.MULTILINE)
 
 
-def test_below_a_hundred_columns_status_and_fence_are_one_line_a_kpi() -> None:
-    lines = page(example(readings=[TIMED, RATE, DERIVED]), 80).splitlines()
-    cut = next(line for line in lines if line.startswith(f"{TIMED.kpi}, standing: The hook is a process"))
-    assert cut.endswith("…")
-    assert len(cut) <= 80
+def test_below_a_hundred_columns_the_status_stands_before_the_first_sentence_of_the_fence() -> None:
+    fence = f"{FENCE[:-1]}, and that is long enough to be wrapped. The rest is left to explain."
+    stream = io.StringIO()
+    run = example(readings=[TIMED, RATE, DERIVED])
+    render_run(run, Catalog((Row(TIMED.kpi, fence),)), console_on(stream, 80))
+    lines = stream.getvalue().splitlines()
+    first = next(index for index, line in enumerate(lines) if line.startswith(f"{TIMED.kpi}, standing: The hook"))
+    assert all(line.startswith("  ") for line in lines[first + 1 : first + 3])
+    assert " ".join(map(str.strip, lines[first : first + 3])).endswith("long enough to be wrapped.")
+    assert "The rest" not in stream.getvalue()
     assert "vdso_hit_rate, standing" in lines
     assert "gate_primary, guarded" in lines
     assert not any("status" in line for line in lines)
+    assert [line for line in lines if line.startswith("Whole fences:")] == [
+        "Whole fences: python -m harness explain KPI"
+    ]
 
 
 @pytest.mark.parametrize("width", [100, 140])
-def test_from_a_hundred_columns_on_the_status_has_a_column_and_fences_are_whole(width: int) -> None:
+def test_from_a_hundred_columns_on_the_status_has_a_column(width: int) -> None:
     text = page(example(), width)
     row = next(line for line in text.splitlines() if line.startswith(TIMED.kpi))
     assert row.endswith("clock, live       standing")
     whole = re.search(rf"^{TIMED.kpi}: (.*\n(?:  .*\n)+)", text, re.MULTILINE)
     assert whole is not None
     assert " ".join(whole[1].split()) == FENCE
-    assert "…" not in text
+    assert "Whole fences" not in text, "nothing of them was left out"
+
+
+@pytest.mark.parametrize(
+    ("fence", "first"),
+    [
+        ("One. Two.", "One."),
+        ("`a` is 0.5 of `b`; no more. Then.", "`a` is 0.5 of `b`; no more."),
+        ("Is it? Yes.", "Is it?"),
+        ("no end", "no end"),
+        ("", ""),
+    ],
+)
+def test_the_first_sentence_of_a_fence(fence: str, first: str) -> None:
+    assert first_sentence(fence) == first
 
 
 def test_a_number_that_is_not_there_needs_no_fence() -> None:
@@ -290,16 +377,34 @@ def test_workloads_are_listed_with_digest_trace_and_facts_in_words() -> None:
     lines = page(example(workloads={"night": SESSION, "desk": record("calls")}), 100).splitlines()
     assert f"workload desk: calls, authored, sha256 {'ab' * 8}" in lines
     where = lines.index(f"workload night: session, recorded, sha256 {'ab' * 8}, trace {'cd' * 8}")
-    assert lines[where + 1] == "  format claude-code, 1,234 turns, 1 thread; tokens reported: 6,911 out"
+    assert lines[where + 1] == "  format claude-code, 1,234 prompts, 1 thread; tokens reported: 6,911 out"
 
 
-def test_the_last_line_is_the_file_and_a_command_unbroken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_last_lines_are_the_file_and_a_command_unbroken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = tmp_path / ".harness" / "runs" / f"{IDENTITY}.json"
-    last = page(example(), 40, path).splitlines()[-1]
-    assert last == f"Run file .harness/runs/{IDENTITY}.json; next: python -m harness explain planner_plan_ns"
-    outside = page(example(), 80, Path("/elsewhere/run.json")).splitlines()[-1]
-    assert outside.startswith("Run file /elsewhere/run.json; next: ")
+    assert page(example(), 40, path).splitlines()[-2:] == [
+        f"Run file .harness/runs/{IDENTITY}.json",
+        "Next: python -m harness explain planner_plan_ns",
+    ]
+    assert "Run file /elsewhere/run.json" in page(example(), 80, Path("/elsewhere/run.json")).splitlines()
+
+
+def test_all_advice_on_a_page_has_the_name_that_we_were_started_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(naming, "_program", ".venv/bin/loopladder")
+    text = page(example(readings=[spread("44", "all"), ABSENT]), 60)
+    assert "python -m harness" not in " ".join(text.split())
+    assert "see .venv/bin/loopladder doctor." in " ".join(text.split())
+    assert text.splitlines()[-1] == "Next: .venv/bin/loopladder explain planner_plan_ns"
+
+
+def test_a_reader_that_goes_away_is_an_error_and_no_exit() -> None:
+    class Gone(io.StringIO):
+        def write(self, _text: str) -> int:
+            raise BrokenPipeError
+
+    with pytest.raises(BrokenPipeError):
+        console_on(Gone(), 80).print("x")
 
 
 def test_an_interrupted_run_goes_on_with_its_own_selection() -> None:

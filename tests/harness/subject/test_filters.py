@@ -36,8 +36,9 @@ def lfs(work: Repo) -> Repo:
 
 
 def test_objects_of_the_local_store_take_the_place_of_pointers(lfs: Repo) -> None:
+    lfs.commit({"moved.bin": pointer(b"one")})
     keep(lfs.top / ".git" / "lfs" / "objects", b"old")
-    lfs.write({"old.bin": b"new content"})
+    lfs.write({"old.bin": b"new content", "moved.bin": pointer(b"two")})
     before = fingerprint(lfs.top)
     with materialise(lfs.project(), lfs.base()) as sides:
         assert [(root / "old.bin").read_bytes() for root in sides.roots] == [
@@ -47,6 +48,7 @@ def test_objects_of_the_local_store_take_the_place_of_pointers(lfs: Repo) -> Non
             b"new content",
         ]
         # A pointer in the working tree: nobody has the content, and the sides are alike.
+        assert (sides.base[0] / "moved.bin").read_bytes() == pointer(b"one")
         assert {(root / "same.bin").read_bytes() for root in sides.roots} == {pointer(b"same")}
         assert sides.unfiltered == ()
     assert fingerprint(lfs.top) == before

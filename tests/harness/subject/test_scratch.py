@@ -57,7 +57,7 @@ def test_the_leftovers_of_a_killed_owner_are_pruned_at_the_next_start(temporary:
         assert list(temporary.iterdir()) == [folder]
 
 
-def test_what_is_not_ours_stays(temporary: Path, tmp_path: Path) -> None:
+def test_what_is_not_ours_stays(temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "precious").mkdir()
     (tmp_path / "precious" / LOCK).touch()
     (temporary / f"{PREFIX}link").symlink_to(tmp_path / "precious")
@@ -67,6 +67,9 @@ def test_what_is_not_ours_stays(temporary: Path, tmp_path: Path) -> None:
     old = temporary / f"{PREFIX}old"
     old.mkdir()
     os.utime(old, (0, 0))
+    with monkeypatch.context() as patch:
+        patch.setattr("os.geteuid", lambda: os.getuid() + 1)  # another user's, then
+        assert prune() == []
     assert prune() == [old]
     assert len(list(temporary.iterdir())) == 4
     assert (tmp_path / "precious" / LOCK).exists()

@@ -105,11 +105,12 @@ def test_a_link_to_a_repository_that_nobody_declared(work: Repo) -> None:
 
 def test_a_name_that_climbs_out_of_the_folder_of_modules(outer: Repo, tmp_path: Path) -> None:
     text = (outer.top / ".gitmodules").read_text()
+    there = outer.git("-C", str(tmp_path / "middle"), "rev-parse", "HEAD")
     outer.git("rm", "--quiet", "--cached", "lib/my mod")
     shutil.rmtree(outer.top / "lib")
-    outer.write({".gitmodules": text.replace('"lib/my mod"', '"../../middle/.git"')})
+    outer.write({".gitmodules": text.replace('"lib/my mod"', '"../../../middle/.git"')})
     outer.git("add", ".gitmodules")
-    outer.git("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib/my mod")
+    outer.git("update-index", "--add", "--cacheinfo", f"160000,{there},lib/my mod")
     outer.git("commit", "--quiet", "--message", "m")
     with pytest.raises(SubjectError, match="is not in this clone"), materialise(outer.project(), outer.base()):
         pass

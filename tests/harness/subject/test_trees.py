@@ -6,6 +6,7 @@ import os
 import shutil
 import stat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -238,12 +239,16 @@ def test_a_temporary_folder_inside_the_repository(work: Repo, monkeypatch: pytes
         assert listing(sides.head[0]) == {"a": b"1"}
 
 
-def test_a_sparse_working_tree_is_whole_on_both_sides(work: Repo) -> None:
+@pytest.mark.parametrize("index", ["--sparse-index", "--no-sparse-index"])
+def test_a_sparse_working_tree_is_whole_on_both_sides(work: Repo, index: str) -> None:
     work.commit({"in/a": "1", "out/b": "1"})
-    work.git("sparse-checkout", "set", "in")
+    work.git("sparse-checkout", "set", "--cone", index, "in")
+    work.git("config", "core.splitIndex", "true")
     assert not (work.top / "out").exists()
+    before = fingerprint(work.top)
     with materialise(work.project(), work.base()) as sides:
         assert listing(sides.head[0]) == listing(sides.base[0]) == {"in/a": b"1", "out/b": b"1"}
+    assert fingerprint(work.top) == before
 
 
 def test_a_partial_clone_is_not_fetched_for(work: Repo, tmp_path: Path) -> None:
@@ -292,17 +297,21 @@ def test_a_full_disk(work: Repo, temporary: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_full_disk_under_git(work: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """git says which file it could not write; why, it did not say on a disk that was full indeed."""
     work.commit({"a": "1"})
     base = work.base()
     real = shutil.which("git")
     fake = tmp_path / "bin" / "git"
     fake.parent.mkdir()
     fake.write_text(
-        f'#!/bin/sh\ncase "$*" in *checkout-index*) echo "error: unable to write file a: {os.strerror(28)}" >&2; '
+        f'#!/bin/sh\ncase "$*" in *checkout-index*) echo "error: unable to write file a" >&2; '
         f'exit 128;; esac\nexec {real} "$@"\n'
     )
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(SubjectError, match=r"said: error: unable to write file a\."), materialise(work.project(), base):
+        pass
+    monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=4096))
     with pytest.raises(SubjectError, match="There is no room in"), materialise(work.project(), base):
         pass
 

@@ -41,6 +41,16 @@ def test_the_counts_are_exact_and_repeat(tmp_path: Path) -> None:
     assert not any("legs" in name for name in functions)
 
 
+def test_what_two_rounds_call_unequally_often_is_told_by_how_much(tmp_path: Path) -> None:
+    tree = side(tmp_path / "base")
+    assert ask(tree, tmp_path)["scatter"] == {}
+    grown = ("times=1000):\n", "times=1000):\n    SEEN.append(1)\n    if len(SEEN) > 100:\n        unused(hash(1))\n")
+    tree = side(tmp_path / "head", ("TABLE =", "SEEN = []\nTABLE ="), grown)
+    scatter = ask(tree, tmp_path)["scatter"]
+    # Sixty-four calls and one in the set-up, then two rounds of twenty: the last five of the second are beyond.
+    assert scatter == {"thing.py:unused": 5 / LOOPS, "builtins.hash": 5 / LOOPS}
+
+
 def test_set_up_is_told_apart_from_calls(tmp_path: Path) -> None:
     functions = ask(side(tmp_path / "base"), tmp_path)["functions"]
     assert functions["thing.py:<module>"]["set_up"]

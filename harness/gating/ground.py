@@ -1,0 +1,114 @@
+"""The ground of a gate: both trees laid out, and a way to put one question to a worker on either side.
+
+Both sides run the same instrument; what differs is the tree that comes first on the path. A worker's jobs, its path
+and its touched files are all told in terms of the side's root, so that the two sides can be compared name by name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.jobs.modes import MIN_TIME_S
+from harness.jobs.plan import PlannedPoint
+from harness.measure.launch import INSTRUMENT, Answer, launch
+from harness.measure.pairs import SideJob
+from harness.measure.schedule import Side
+from harness.project import Project
+from harness.subject.trees import Sides
+from kpis.registry import Catalog
+
+__all__ = ["Ground", "Seen"]
+
+SEEDS = (1, 2)
+"""Hash seeds of the two counts: what differs between them is no count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the discovery of one side saw: an answer or why there is none, and the digests of what was touched."""
+
+    answer: Mapping[str, Any]
+    undefined: tuple[str, str] | None
+    touched: Mapping[str, str]
+    spawns: bool
+
+
+@dataclass(slots=True)
+class Ground:
+    """Both sides of one gate. ``ours``: the project is this package itself, so the instrument lies in each tree."""
+
+    project: Project
+    catalog: Catalog
+    sides: Sides
+    under_test: tuple[str, ...]
+    workloads: Mapping[str, str]
+    scratch: Path
+    _digests: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def ours(self) -> bool:
+        """Whether the instrument is part of the tree under test."""
+        return Path(INSTRUMENT).resolve() == self.project.root.resolve()
+
+    def root(self, side: Side, copy: int = 0) -> Path:
+        """The root of one copy of a side."""
+        return (self.sides.base if side == "base" else self.sides.head)[copy]
+
+    def side_job(self, point: PlannedPoint, side: Side, copy: int = 0) -> SideJob:
+        """The job of ``point`` on one copy of a side."""
+        root = self.root(side, copy)
+        source = root / "src"
+        path = [str(source), str(root)] if source.is_dir() else [str(root)]
+        name = point.workload.workload.name if point.workload else None
+        job = {
+            "kpi": point.kpi.id,
+            "estimand": point.kpi.estimand.value,
+            "timed": point.kpi.estimand.timed,
+            "params": point.params,
+            "probe": point.probe,
+            "runtime": point.runtime[1],
+            "runtime_name": point.runtime[0],
+            "seam": point.kpi.seam,
+            "frozen_sync": self.catalog.seams[point.kpi.seam].frozen_sync,
+            "workload": None if name is None else self.workloads[name],
+            "workload_name": name,
+            "path": path,
+            "roots": [*path, self.instrument(side, copy)],
+            "under_test": list(self.under_test),
+            "min_time": MIN_TIME_S,
+        }
+        return SideJob(job, self.instrument(side, copy), root)
+
+    def instrument(self, side: Side, copy: int = 0) -> str:
+        """The folder of the instrument's packages for a worker of ``side``."""
+        return str(self.root(side, copy)) if self.ours else INSTRUMENT
+
+    def ask(
+        self, point: PlannedPoint, side: Side, task: str, *, seed: int = SEEDS[0], limit: float, **more: Any
+    ) -> Answer:
+        """Put one question to a fresh worker of ``side``."""
+        spec = self.side_job(point, side)
+        job = {**spec.job, "task": task, "limit": limit, **more}
+        return launch(job, seed=seed, limit=limit, folder=self.scratch, cwd=spec.cwd, instrument=spec.instrument)
+
+    def discover(self, point: PlannedPoint, side: Side, *, limit: float) -> Seen:
+        """Try the point once on ``side``: does it run, what does it count, which files does it touch."""
+        answer = self.ask(point, side, "discover", limit=limit)
+        touched = {}
+        for name in answer.result.get("touched", []):
+            path = Path(name)
+            for base in (self.root(side), Path(INSTRUMENT)):
+                if path.is_relative_to(base):
+                    touched[path.relative_to(base).as_posix()] = self._digest(path)
+                    break
+        return Seen(answer.result, answer.undefined, touched, bool(answer.result.get("spawns")))
+
+    def _digest(self, path: Path) -> str:
+        name = str(path)
+        if name not in self._digests:
+            self._digests[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+        return self._digests[name]

@@ -1,0 +1,158 @@
+"""Times the points that are to be timed: screens of all, then what stayed open, then the suspects on fresh pairs.
+
+Which point gets the next pairs follows from the stages alone, never from a value; a budget stops points where they
+are. Each pair is on disk before the next begins, and each is drawn from its own seed, so that a resumed gate goes on
+with the very schedule that was interrupted.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+from harness.gating.ground import Ground
+from harness.jobs.plan import PlannedPoint
+from harness.judge.rule import Rule
+from harness.judge.sequence import PointJudge, Stage
+from harness.measure.pairs import LEAST_LOOPS, Load, Pair, Unmeasured, calibrate, run_pair
+from harness.measure.schedule import draw
+from kpis.terms.kpi import Estimand
+
+__all__ = ["Keep", "TimedPoint", "time_points"]
+
+LONGEST_VALUE_S = 0.1
+"""A value of the slower side lasts at most this long where the faster side's still lasts its minimum: a head that is
+seventy times slower must not take seventy times the gate."""
+
+Keep = Callable[[str, Callable[[], dict[str, Any]]], dict[str, Any]]
+"""(name, measure) -> what is on disk under the name, measured and kept there first if it is not."""
+
+
+@dataclass(slots=True)
+class TimedPoint:
+    """A point on its way: its judge, its load, and every pair that it has seen."""
+
+    point: PlannedPoint
+    judge: PointJudge
+    inject: float = 1.0
+    load: Load | None = None
+    pairs: list[tuple[float, float]] = field(default_factory=list)
+    cpu: list[tuple[float, float]] = field(default_factory=list)
+    displaced: int = 0
+    seconds: float = 0.0
+    void: Unmeasured | None = None
+
+    @property
+    def open(self) -> bool:
+        """Whether it still wants pairs."""
+        return self.void is None and self.judge.wants().pairs > 0
+
+
+def time_points(
+    points: Iterable[TimedPoint],
+    ground: Ground,
+    *,
+    seed: int,
+    limit: float,
+    deadline: float | None,
+    keep: Keep,
+    on_step: Callable[[TimedPoint, Stage], None] = lambda _point, _stage: None,
+) -> None:
+    """Feed every point until it wants no more or ``deadline`` (monotonic seconds) has passed."""
+    waiting = [point for point in points if _calibrated(point, ground, seed, limit, deadline, keep)]
+    for stage in (Stage.SCREEN, Stage.EXTENSION, Stage.CONFIRM):
+        for point in waiting:
+            while point.open and point.judge.stage is stage:
+                if deadline is not None and time.monotonic() > deadline:
+                    point.judge.stop("the budget ended before this point was decided")
+                    break
+                on_step(point, stage)
+                _one_pair(point, ground, seed, limit, keep)
+
+
+def _calibrated(timed: TimedPoint, ground: Ground, seed: int, limit: float, deadline: float | None, keep: Keep) -> bool:
+    """Fix the loops of a point, once for both sides: enough for the faster one, not too many for the slower."""
+    if deadline is not None and time.monotonic() > deadline:
+        timed.judge.stop("the budget ended before this point was begun")
+        return False
+
+    def find() -> dict[str, Any]:
+        rng = Random(f"{seed} calibrate {timed.point.key}")
+        found = {}
+        for side in ("base", "head"):
+            spec = ground.side_job(timed.point, side)
+            try:
+                loops, wall = calibrate(side, spec, draw(rng), limit=limit, folder=ground.scratch)
+            except Unmeasured as gone:
+                return {"void": [gone.side, gone.reason, gone.detail]}
+            found[side] = [loops, wall]
+        return found
+
+    answer = keep(f"calibrate {timed.point.key}", find)
+    if "void" in answer:
+        timed.void = Unmeasured(*answer["void"])
+        return False
+    (most, _), (fewest, slow) = sorted(answer.values(), reverse=True)
+    # What the slower side takes for the loops that the faster one needs, cut to the longest value.
+    cut = LONGEST_VALUE_S * 1e9 / (slow / fewest)
+    loops = max(fewest, min(most, int(cut)), 1)
+    if timed.inject != 1.0:
+        loops = max(loops, LEAST_LOOPS)
+    timed.load = Load(loops, means=timed.point.kpi.estimand is Estimand.CALL_MEAN, inject=timed.inject)
+    return True
+
+
+def _one_pair(timed: TimedPoint, ground: Ground, seed: int, limit: float, keep: Keep) -> None:
+    number = len(timed.pairs)
+    load = timed.load
+    if load is None:
+        raise RuntimeError(f"{timed.point.key} was not calibrated")
+
+    def measure() -> dict[str, Any]:
+        plan = draw(Random(f"{seed} pair {timed.point.key} {number}"))
+        specs = {side: ground.side_job(timed.point, side, plan.copies[side]) for side in plan.copies}
+        try:
+            return _plain(run_pair(specs, plan, load=load, limit=limit, folder=ground.scratch))
+        except Unmeasured as gone:
+            return {"void": [gone.side, gone.reason, gone.detail]}
+
+    answer = keep(f"pair {timed.point.key} {number} {load.loops}", measure)
+    if "void" in answer:
+        timed.void = Unmeasured(*answer["void"])
+        return
+    wall = tuple(statistics.median(answer["wall"][side]) for side in ("base", "head"))
+    cpu = tuple(statistics.median(answer["cpu"][side]) for side in ("base", "head"))
+    timed.pairs.append((wall[0], wall[1]))
+    timed.cpu.append((cpu[0], cpu[1]))
+    timed.displaced += sum(answer["displaced"].values())
+    timed.seconds += answer["seconds"]
+    timed.judge.feed([(wall[0], wall[1])])
+
+
+def _plain(pair: Pair) -> dict[str, Any]:
+    return {
+        "wall": {side: [round(value, 3) for value in values] for side, values in pair.wall.items()},
+        "cpu": {side: [round(value, 3) for value in values] for side, values in pair.cpu.items()},
+        "displaced": dict(pair.displaced),
+        "seconds": round(pair.seconds, 4),
+    }
+
+
+def waiting_ns(timed: TimedPoint) -> tuple[float, float]:
+    """Median waiting (wall minus CPU) of each side in ns a call."""
+    waits = [(wall[0] - cpu[0], wall[1] - cpu[1]) for wall, cpu in zip(timed.pairs, timed.cpu, strict=True)]
+    return statistics.median(wait[0] for wait in waits), statistics.median(wait[1] for wait in waits)
+
+
+def off_cpu(timed: TimedPoint, rule: Rule) -> bool:
+    """Whether what the wall clock saw is not seen by CPU time: it is spent waiting, in sleep, I/O or a lock."""
+    if not timed.pairs or not all(base > 0 and head > 0 for base, head in timed.cpu):
+        return bool(timed.pairs)
+    wall = statistics.median(math.log(head / base) for base, head in timed.pairs)
+    cpu = statistics.median(math.log(head / base) for base, head in timed.cpu)
+    return abs(wall) > rule.margin and abs(cpu) < abs(wall) / 2

@@ -12,7 +12,7 @@ from typing import Any
 
 from kpis.terms.reading import Distribution, Reading
 
-__all__ = ["RunFileError", "plain"]
+__all__ = ["NUMBERS", "RunFileError", "fits", "plain"]
 
 
 class RunFileError(ValueError):
@@ -22,13 +22,13 @@ class RunFileError(ValueError):
 # Typed as float: an int among them would be read back as a float, and the second writing would differ from the first.
 _FLOATS = ("median", "cpu_median", "overhead_share")
 # Counts may be int or float, but a truth value is stored as 1 or 0.
-_NUMBERS = ("value", "numerator", "denominator", "excluded")
+NUMBERS = ("value", "numerator", "denominator", "excluded")
 
 
 def _members(value: Any) -> dict[str, Any]:
     members = {field.name: getattr(value, field.name) for field in fields(value)}
     if isinstance(value, Reading):
-        for name in _NUMBERS:
+        for name in NUMBERS:
             if isinstance(members[name], bool):
                 members[name] = int(members[name])
         if value.knobs is not None:
@@ -42,7 +42,8 @@ def _members(value: Any) -> dict[str, Any]:
     return members
 
 
-def _fits(value: Any) -> bool:
+def fits(value: Any) -> bool:
+    """Whether a reader of 64-bit JSON numbers can hold ``value``."""
     # Most readers of JSON hold 64 bits, and a float that is as good as infinite helps nobody.
     return not isinstance(value, int) or -(2**63) <= value < 2**64
 
@@ -59,7 +60,7 @@ def plain(value: Any, path: str) -> Any:
         RunFileError: it cannot be written; the sentence names the path.
     """
     if value is None or isinstance(value, bool | int):
-        if not _fits(value):
+        if not fits(value):
             raise RunFileError(f"The run cannot be written: {path} does not fit into 64 bits.")
         return value
     if isinstance(value, str):

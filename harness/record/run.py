@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from harness.record.plain import RunFileError, plain
+from harness.record.plain import NUMBERS, RunFileError, fits, plain
 from kpis.terms.reading import Reading
 
 __all__ = [
@@ -151,8 +151,8 @@ def decode(blob: bytes, name: str) -> Run:
     except (msgspec.DecodeError, RecursionError) as error:
         raise _sentence(name, error) from None
     for index, reading in enumerate(run.readings):
-        for key in _NUMBERS:
-            if not _fits(getattr(reading, key)):
+        for key in NUMBERS:
+            if not fits(getattr(reading, key)):
                 where = f"$.readings[{index}].{key}"
                 raise RunFileError(f"{name} is not a run file: at {where}: it does not fit into 64 bits; {_AGAIN}")
     return run

@@ -49,7 +49,13 @@ def list_text(kpis: Iterable[Kpi], statuses: Mapping[str, Status], width: int) -
                 row = [f"{row[0]:<{_taken(widths)}}  {first}", *(indent + words for words in rest)]
             else:
                 indent = " " * 4
-                row += wrap(inert(kpi.question), max(width, 24), initial_indent=indent, subsequent_indent=indent)
+                row += wrap(
+                    inert(kpi.question),
+                    max(width, 24),
+                    initial_indent=indent,
+                    subsequent_indent=indent,
+                    break_on_hyphens=False,
+                )
             lines += [line.rstrip() for line in row]
     return "\n".join(lines) + "\n"
 

@@ -63,15 +63,15 @@ def restore(repository: Repository, tree: Path, index: Path, active: frozenset[s
     """
     if not active:
         return []
-    stored = _blobs(repository.ask("ls-files", "-z", "--stage", tree=tree, index=index))
+    stored = _blobs(names(repository.ask("ls-files", "-z", "--stage", tree=tree, index=index)))
     filtered = _filtered(repository, tree, index, stored, active)
     if not filtered:
         return []
     worked: dict[str, str] = {}
     written_at: dict[str, tuple[int, int]] = {}
     if repository.top.is_dir():
-        worked = _blobs(repository.ask("ls-files", "-z", "--stage"))
-        written_at = _times(repository.ask("ls-files", "-z", "--debug"))
+        worked = _blobs(names(repository.listed("--stage")))
+        written_at = _times(repository.listed("--debug"))
     store = _lfs_store(repository)
     left = []
     for path in filtered:
@@ -86,8 +86,8 @@ def restore(repository: Repository, tree: Path, index: Path, active: frozenset[s
     return left
 
 
-def _blobs(listing: bytes) -> dict[str, str]:
-    rows = (row.partition("\t") for row in names(listing))
+def _blobs(listing: list[str]) -> dict[str, str]:
+    rows = (row.partition("\t") for row in listing)
     return {path: facts.split(" ")[1] for facts, _, path in rows}
 
 

@@ -7,6 +7,7 @@ command here reads, and an index that is needed is a private file.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
@@ -29,8 +30,8 @@ _KEPT = (
     "GIT_DISCOVERY_ACROSS_FILESYSTEM",
 )
 # Each setting closes a way in which reading could run something or write into the repository: hooks follow the writing
-# of any index, a monitor is a program, a split index keeps its shared half in .git, a sparse one would thin out a
-# tree, and a folded case would drop one of two names.
+# of any index, a monitor is a program, a split index keeps its shared half in .git, and a folded case would drop one of
+# two names.
 _SETTINGS = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "",
@@ -38,7 +39,6 @@ _SETTINGS = {
     "core.untrackedCache": "false",
     "core.ignoreCase": "false",
     "core.symlinks": "true",
-    "index.sparse": "false",
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
@@ -70,12 +70,26 @@ class Repository:
             GitError: it did not end with 0.
         """
         place = tree or self.top
-        where = [*self.options, f"--git-dir={self.git_dir}", f"--work-tree={place}"]
+        # A private index is never folded: a folded one would thin out its tree.
+        whole = [] if index is None else ["-c", "index.sparse=false"]
+        where = [*self.options, *whole, f"--git-dir={self.git_dir}", f"--work-tree={place}"]
         extra = {} if index is None else {"GIT_INDEX_FILE": str(index)}
         code, out, said = git([*where, *words], cwd=place, feed=feed, extra=extra)
         if code != 0:
             raise GitError(words, said)
         return out
+
+    def listed(self, *words: str) -> bytes:
+        """What ``ls-files -z`` says of the user's own index.
+
+        A folder that a sparse index folds is one row that ends with a slash: to unfold it, git would renew the dates
+        of objects in the store.
+        """
+        folds = self.config(r"^index\.sparse$")
+        if folds and folds[-1][1].lower() in ("true", "yes", "on", "1", ""):
+            with contextlib.suppress(GitError):  # git 2.32 to 2.34 folds and has no such option
+                return self.ask("ls-files", "-z", "--sparse", *words)
+        return self.ask("ls-files", "-z", *words)
 
     def store(self, *words: str) -> tuple[int, bytes, str]:
         """(exit code, output, what it said) of a git command that has to do with the repository's store alone."""

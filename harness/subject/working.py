@@ -22,6 +22,7 @@ from harness.subject.git import Repository, find, names
 __all__ = ["copy_working_tree"]
 
 _GITLINK = "160000"
+_FOLDED = "040000"
 
 
 def copy_working_tree(repository: Repository, tree: Path, scratch: Path) -> list[str]:
@@ -35,15 +36,17 @@ def copy_working_tree(repository: Repository, tree: Path, scratch: Path) -> list
     listed: dict[str, str] = {}
     absent: list[str] = []
     real = _RealFolders(quiet.top)
-    for row in names(quiet.ask("ls-files", "-z", "-t", "--stage")):
+    for row in names(quiet.listed("-t", "--stage")):
         facts, _, path = row.partition("\t")
-        tag, mode, *_ = facts.split(" ")
-        if tag == "S" and not real.holds(path):
-            # A sparse checkout leaves files out of the working tree that are part of it all the same.
+        tag, mode, name, *_ = facts.split(" ")
+        # A sparse checkout leaves files out of the working tree that are part of it all the same.
+        if mode == _FOLDED:
+            absent += _unfolded(quiet, name, path)
+        elif tag == "S" and not real.holds(path):
             absent.append(row.removeprefix("S "))
         else:
             listed[path] = mode
-    others = names(quiet.ask("ls-files", "-z", "--others", "--exclude-standard"))
+    others = names(quiet.listed("--others", "--exclude-standard"))
     hidden = Path(tempfile.gettempdir()).resolve()
     left = [path for path in others if path.endswith("/")]
     listed.update((path, "") for path in others if not path.endswith("/"))
@@ -59,6 +62,12 @@ def copy_working_tree(repository: Repository, tree: Path, scratch: Path) -> list
         write_entries(repository, absent, tree, scratch)
     tree.mkdir(parents=True, exist_ok=True)
     return left
+
+
+def _unfolded(repository: Repository, name: str, folder: str) -> list[str]:
+    """The index entries below ``folder``, whose tree object is ``name``."""
+    rows = (row.partition("\t") for row in names(repository.store("ls-tree", "-r", "-z", "--full-tree", name)[1]))
+    return ["{} {} 0\t{}".format(facts[:6], facts.split(" ")[2], folder + path) for facts, _, path in rows]
 
 
 class _RealFolders:

@@ -1,4 +1,4 @@
-"""One Protocol a seam, one file a floor. A runtime is what it offers, seam by seam."""
+"""The Protocols by which a runtime is measured: each seam has its own, and each floor keeps its seams in one module."""
 
 from typing import Literal, Protocol
 
@@ -8,7 +8,8 @@ Engine = Literal["none", "noop", "mock", "remote"]
 class Runtime(Protocol):
     """A runtime under test: the reference one that ships here, or the user's.
 
-    A factory takes no argument and may be async; ``close`` or ``aclose`` is called at the end where it exists.
+    It comes from a factory that is called without arguments, awaited if need be. Where the runtime has ``aclose`` or
+    ``close``, that is called once nothing more will be measured.
     """
 
     name: str

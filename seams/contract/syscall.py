@@ -115,7 +115,11 @@ class Handle:
 
 @dataclass(slots=True)
 class Counters:
-    """A kernel's tally. For a clean synchronous replay ``submits = vdso_hits + denies + engine_calls``."""
+    """A kernel's tally, in calls.
+
+    Of a synchronous replay ``submits = vdso_hits + denies + engine_calls``, and ``engine_calls`` is what became of
+    them: ``admitted + quarantines + result_denies + engine_errors``.
+    """
 
     submits: int = 0
     vdso_hits: int = 0
@@ -125,6 +129,7 @@ class Counters:
     quarantines: int = 0
     result_denies: int = 0
     admitted: int = 0
+    engine_errors: int = 0
 
 
 @dataclass(slots=True)
@@ -208,7 +213,7 @@ class Submit(Protocol):
         ...
 
     def syscall(self, call: ToolCall) -> tuple[Result, Verdict]:
-        """Submit and reap; an engine's error becomes a result of status ERROR."""
+        """Submit and reap; an engine's error becomes a result of status ERROR, and no other error is caught."""
         ...
 
     def counters(self) -> Counters:

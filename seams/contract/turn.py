@@ -232,7 +232,10 @@ class Planner(Protocol):
         ...
 
     def candidates(self, spans: Sequence[Span], forecast: Forecast, cap: int | None = None) -> list[Candidate]:
-        """Score every span; with ``cap``, choose and score at most that many of them."""
+        """Score every span; with ``cap``, choose and score at most that many of them, the forecast's pins first.
+
+        A candidate for each span scored, and for no other: none is scored and then left out.
+        """
         ...
 
     def optimize(
@@ -248,11 +251,16 @@ class Planner(Protocol):
 
 
 class View(Protocol):
-    """The seam ``turn/view``: the messages that a turn is spawned with. The methods may be coroutine functions."""
+    """The seam ``turn/view``: the messages that a turn is spawned with. The methods may be coroutine functions.
+
+    Four messages may be pinned: the first one of the role goal, the first of the role system, and of the user's the
+    first and the last. Pins alone may take a view beyond its budget, and then nothing else is in it. A message without
+    a role is the user's; the last of the user's is in every view.
+    """
 
     @property
     def budget(self) -> int:
-        """Tokens that the view may hold."""
+        """Tokens that the view may hold: for each text its bytes in UTF-8 over four, rounded up."""
         ...
 
     def forecast(self, messages: Sequence[Message]) -> Outlook:

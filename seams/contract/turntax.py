@@ -1,6 +1,7 @@
 """The seam ``turn/turntax``: replay a recorded trace and say how each call was settled.
 
-It counts; it prices nothing. What a saved turn is worth is a model and lives with the formulas.
+It counts and shows; it prices nothing and judges nothing. What a saved turn is worth is a model and lives with the
+formulas; whether something harmful came through is judged by who measures, never by what is measured.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ class Replay:
     """One replay of a trace on a fresh kernel.
 
     ``classes`` has one entry a call, none in the baseline arm. ``redactions`` are Transforms that were no repair.
-    The token sums are what the engine reported; a fast-path answer and a refusal report none. The last two are
-    observed: payloads with the world's poison that reached the context, and write-shaped calls that the policy
-    forbids and the engine ran all the same.
+    The token sums are what the engine reported; a fast-path answer and a refusal report none. The last two have one
+    entry a call in every arm: ``returned`` is the body as the engine gave it, before any gate (empty where it raised,
+    None where the call never reached it), and ``context`` the body that the caller got.
     """
 
     arm: Arm
@@ -55,8 +56,8 @@ class Replay:
     redactions: int
     input_tokens: int
     output_tokens: int
-    injections_admitted: int
-    destructive_executed: int
+    returned: tuple[bytes | None, ...]
+    context: tuple[bytes, ...]
 
     def totals(self) -> dict[str, int]:
         """How many calls of each class, every class named."""
@@ -66,6 +67,7 @@ class Replay:
         """Where the classes and the kernel's own counters disagree; empty when the books balance.
 
         A guard over bookkeeping, not an oracle: both sides come from the same replay.
+        An engine call that is neither admitted, kept out, refused nor failed is a gate that broke down.
         """
         if self.arm is Arm.BASELINE:
             return ()
@@ -73,12 +75,18 @@ class Replay:
         pairs = (
             ("submits", kernel.submits, len(self.classes)),
             ("submits", kernel.submits, kernel.vdso_hits + kernel.denies + kernel.engine_calls),
+            ("engine_calls", kernel.engine_calls, sum(body is not None for body in self.returned)),
+            (
+                "engine_calls",
+                kernel.engine_calls,
+                kernel.admitted + kernel.quarantines + kernel.result_denies + kernel.engine_errors,
+            ),
             ("transforms", kernel.transforms, counted["grammar"] + self.redactions),
             ("vdso_hits", kernel.vdso_hits, counted["pure"] + counted["dedup"] + counted["static"]),
             ("quarantines", kernel.quarantines, counted["quarantine"]),
             ("denies", kernel.denies, counted["deny"]),
         )
-        return tuple(f"{name}: the kernel says {a}, the classes say {b}" for name, a, b in pairs if a != b)
+        return tuple(f"{name}: the kernel says {a}, the other side of the book {b}" for name, a, b in pairs if a != b)
 
 
 class TurnTax(Protocol):

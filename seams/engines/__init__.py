@@ -1,1 +1,1 @@
-"""What completes a call or a turn in a measurement: engines with known behaviour."""
+"""Engines whose behaviour is known in advance, so that a measurement knows what it has cut out or put in."""

@@ -36,14 +36,14 @@ class ToolError(ValueError):
 
 def _text(args: _Args, *keys: str) -> list[str]:
     for key in keys:
-        if not isinstance(args.get(key), str) or not args[key]:
+        if not isinstance(args.get(key), str):
             raise ToolError(f"{key} is missing or no text")
     return [args[key] for key in keys]
 
 
 def _get_user_details(args: _Args) -> dict[str, Any]:
     (user,) = _text(args, "user_id")
-    profile = {"balance_usd": 1280, "home_airport": "SFO", "membership": "gold", "name": "Mia Li"}
+    profile = {"balance_usd": 1280, "home_airport": "SFO", "membership": "gold", "name": "account holder"}
     return {**profile, "user_id": user}
 
 

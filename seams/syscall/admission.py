@@ -123,7 +123,11 @@ def witnessed(kernel: KernelState, call: ToolCall, verdict: Verdict) -> Verdict:
 
 
 def admit(kernel: KernelState, call: ToolCall, result: Result) -> Verdict:
-    """Run every gate over ``result``, carry out the most restrictive verdict in place, and count it."""
+    """Run every gate over ``result``, carry out the most restrictive verdict in place, and count it.
+
+    Of equally restrictive verdicts the earlier gate's stands. What was done to the result is in its meta: ``admit``
+    with the ``reason`` by name.
+    """
     best, best_rank = _ALLOW, 0
     for admitter in kernel.admitters:
         verdict = admitter.admit(call, result)
@@ -135,12 +139,12 @@ def admit(kernel: KernelState, call: ToolCall, result: Result) -> Verdict:
         best = witnessed(kernel, call, best)
     if best.kind == VerdictKind.QUARANTINE:
         counters.quarantines += 1
-        result.meta["admit"] = "quarantined"
+        result.meta.update(admit="quarantined", reason=reason_name(best.reason))
     elif best.kind in (VerdictKind.ALLOW, VerdictKind.DEFER):
         counters.admitted += 1
     elif best.kind == VerdictKind.TRANSFORM and best.new_args is not None:
         result.payload = best.new_args
-        result.meta["admit"] = "transformed"
+        result.meta.update(admit="transformed", reason=reason_name(best.reason))
         counters.admitted += 1
     else:
         # A deny, and whatever nobody here knows how to carry out.

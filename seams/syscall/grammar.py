@@ -1,8 +1,8 @@
 """The grammar rung: repairs a misrouted call on the spot, where leaving it would cost the model a turn.
 
 Two repairs, each only if it makes the call complete: rename synonyms to their parameters, or give positional values
-their names. A repair that leaves a gap is not applied; then the call is refused. A tool without a grammar is none of
-its business.
+their names. Half a repair is none: where a parameter would still be missing, the call stays as it is and is refused.
+A tool without a grammar is none of its business.
 """
 
 from __future__ import annotations

@@ -40,13 +40,12 @@ class Kernel(KernelState):
         return reap(self, handle)
 
     def syscall(self, call: ToolCall) -> tuple[Result, Verdict]:
-        """Submit and reap; whatever the engine raises becomes a result of status ERROR."""
+        """Submit and reap; whatever the engine raises becomes a result of status ERROR.
+
+        An error of a rung, a gate or the fast path is none of the engine's, and passes through.
+        """
         handle, verdict = submit(self, call)
-        try:
-            return reap(self, handle), verdict
-        except Exception as error:
-            said = f"{type(error).__name__}: {error}"
-            return Result(Status.ERROR, canonical({"error": said}), {"error": said}), verdict
+        return reap(self, handle, _failed), verdict
 
     def counters(self) -> Counters:
         """A snapshot."""
@@ -56,6 +55,12 @@ class Kernel(KernelState):
         """A fresh kernel in ``world``: a no-op engine stays one, any other becomes that world's own."""
         engine: Literal["mock", "noop"] = "noop" if isinstance(self.engine, NoopEngine) else "mock"
         return fresh_kernel(world, engine, lookup=self.lookup)
+
+
+def _failed(error: Exception) -> Result:
+    """The engine's failure as a value. Its text passed no gate, so only the kind of error enters the payload."""
+    kind = type(error).__name__
+    return Result(Status.ERROR, canonical({"error": kind}), {"error": f"{kind}: {error}"})
 
 
 def engine_of(world: str) -> ToolEngine:

@@ -1,11 +1,12 @@
 """The seam ``syscall/reap``: the return of a result, once for each handle.
 
-It blocks on its engine, so a number read here says how the engine was cut out. What the engine raises reaches the
-caller and nothing is admitted; the call still counts as one that reached the engine.
+It blocks on its engine, so a number read here says how the engine was cut out. What the engine raises is counted, and
+nothing is admitted; what a gate raises is never taken for the engine's, so that a gate that broke down cannot pass.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from seams.contract import Engine
@@ -23,8 +24,10 @@ class ReapError(LookupError):
     """The handle is not pending: never submitted here, or reaped before."""
 
 
-def reap(kernel: KernelState, handle: Handle) -> Result:
+def reap(kernel: KernelState, handle: Handle, failed: Callable[[Exception], Result] | None = None) -> Result:
     """The ready answer, the refusal as a value, or the engine's result after every gate has seen it.
+
+    ``failed`` makes a result of what the engine raised; without it the caller gets the error itself.
 
     Raises:
         ReapError: there is no pending submission for ``handle``.
@@ -32,7 +35,13 @@ def reap(kernel: KernelState, handle: Handle) -> Result:
     entry = kernel.pending.pop(handle.seq, None)
     if isinstance(entry, ToolCall):
         kernel.tally.engine_calls += 1
-        result = kernel.engine.complete(entry)
+        try:
+            result = kernel.engine.complete(entry)
+        except Exception as error:
+            kernel.tally.engine_errors += 1
+            if failed is None:
+                raise
+            return failed(error)
         admit(kernel, entry, result)
         if kernel.fast_path is not None:
             kernel.fast_path.observe(entry, result)

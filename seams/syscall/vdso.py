@@ -2,7 +2,9 @@
 
 Asked in the order pure function (1), static table (3), cache of earlier reads (2). Tiers 1 and 2 serve only calls that
 are hinted read-only and idempotent and are not write-shaped; the static table serves always, and before any policy. A
-completed write moves the world on, which strands every cached read. It keeps no clock: an entry has no age.
+completed write moves the world on, which strands every cached read. It keeps no clock: an entry has no age. Two calls
+are the same read where their arguments are the same canonical JSON; a number is compared as it is written, so 1 and 1.0
+are two reads, which can cost a miss and never serves a wrong answer.
 """
 
 from __future__ import annotations

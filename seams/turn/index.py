@@ -52,9 +52,7 @@ class SpanIndex:
         for span in spans:
             row = len(self._spans)
             if row and span.step < self._spans[-1].step:
-                raise ValueError(
-                    f"{span.id} at step {span.step} comes after step {self._spans[-1].step}: sort by step."
-                )
+                raise ValueError(f"Row {row} is of step {span.step}, after step {self._spans[-1].step}: sort by step.")
             self._spans.append(span)
             self._rows.setdefault(span.id, row)
             for word in tokens(f"{span.role} {span.descriptor}"):

@@ -165,24 +165,21 @@ class ReferencePlanner:
         return self._scorings
 
     def candidates(self, spans: Sequence[Span], forecast: Forecast, cap: int | None = None) -> list[Candidate]:
-        """Score every span, or those that the index puts first, min(len(spans), cap) of them."""
-        if cap is not None and len(spans) > cap:
-            spans = self._bounded(spans, forecast, cap)
+        """Score every span; with ``cap``, those that the index names and no more, also where all would fit."""
+        if cap is not None:
+            spans = self._named(spans, forecast, cap)
         scorer = Scorer(forecast, max((span.step for span in spans), default=0))
         benefit, tokenizer = scorer.benefit, self._tokenizer
         scored = [Candidate(span, span_cost(span, tokenizer), benefit(span)) for span in spans]
         self._scorings += scorer.calls
         return scored
 
-    def _bounded(self, spans: Sequence[Span], forecast: Forecast, cap: int) -> list[Span]:
-        """Spend the cap in full: what the probe leaves free goes to the newest spans it did not name."""
+    def _named(self, spans: Sequence[Span], forecast: Forecast, cap: int) -> list[Span]:
+        """What the index names for this forecast, in step order."""
         if not self._index.grows_into(spans):
             self._index = SpanIndex()
         self._index.extend(spans[len(self._index) :])
-        rows = self._index.probe(forecast, cut=cap)
-        spare = (row for row in reversed(range(len(spans))) if row not in rows)
-        filled = rows.union(row for row, _ in zip(spare, range(cap - len(rows)), strict=False))
-        return [spans[row] for row in sorted(filled)]
+        return [spans[row] for row in sorted(self._index.probe(forecast, cut=cap))]
 
     def optimize(
         self,

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from seams.contract.turn import Plan, Refused, Rendered, Witness
 
-__all__ = ["audit", "compaction_view", "reconcile"]
+__all__ = ["audit", "reconcile"]
 
 
 def audit(plan: Plan) -> Witness:
@@ -51,8 +51,3 @@ def reconcile(witness: Witness, plan: Plan, rendered: Sequence[Rendered], refuse
         cost_contract=not diverged,
         cost_diverged=diverged,
     )
-
-
-def compaction_view(plan: Plan) -> Plan:
-    """The same residency as a summary would leave it: the handles of the elided spans are gone."""
-    return replace(plan, elided=tuple(each._replace(digest="") for each in plan.elided))

@@ -1,21 +1,24 @@
 """The catalog page and its check: every planted lie is found, and the truth passes."""
 
 import json
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 import harness
+from harness.jobs import evidence as evidence_module
 from harness.jobs.catalog import PAGE, FindingKind, check, emits, write
 from harness.jobs.evidence import gather
 from harness.jobs.wired import wired
-from harness.record.run import Machine, Mode, Run, Selection, SourceTree, encode
-from kpis.registry import load
+from harness.project import Project
+from harness.record.run import Machine, Mode, Run, Selection, SourceTree, WorkloadRecord, encode
+from kpis.registry import extend, load
 from kpis.status import derive
-from kpis.terms.kpi import Estimand, Layer, Status
+from kpis.terms.kpi import Estimand, Status
 from kpis.terms.quantity import Basis, Source
-from kpis.terms.reading import Leg, Reading, ReadingKind
+from kpis.terms.reading import Leg, Reading, ReadingKind, Reason, Undefined
 
 CATALOG = load()
 ALL = {"all": True, "layers": [], "kpis": [], "params": {}, "runtimes": [], "workloads": []}
@@ -56,9 +59,15 @@ def true_readings():
     return [reading(kpi) for kpi in CATALOG if kpi.target_status is not Status.PROPOSED]
 
 
-def run_bytes(readings, created="2026-11-30T05:20:31Z", complete=True, **selection):
+WORK = {
+    "desk": WorkloadRecord(sha256="ab" * 32, kind="calls", source="synthetic", hash=None, facts={}),
+    "mine": WorkloadRecord(sha256="cd" * 32, kind="calls", source="replay", hash=None, facts={}),
+}
+
+
+def run_bytes(readings, created="2026-11-30T05:20:31Z", complete=True, identity="20261130T052031Z-3f9a1c", **selection):
     run = Run(
-        id="20261130T052031Z-3f9a1c",
+        id=identity,
         created=created,
         argv=["run"],
         complete=complete,
@@ -68,7 +77,7 @@ def run_bytes(readings, created="2026-11-30T05:20:31Z", complete=True, **selecti
         environment={},
         noise={},
         source=SourceTree(commit=None, dirty=None, touched={}),
-        workloads={},
+        workloads=WORK,
         readings=readings,
     )
     return encode(run)
@@ -190,42 +199,110 @@ def test_without_a_run_the_truth_is_unknown_and_nothing_fails(tmp_path):
     assert not any(kind.failure for kind in found)
 
 
+def told(root, name="denies", catalog=CATALOG, runtime=None):
+    """What the runs of ``root`` say about one KPI: its status there, and where that comes from."""
+    kpi = catalog.get(name)
+    evidence = gather(Project(root, runtime=runtime), [kpi])
+    return evidence.status(catalog, kpi), evidence.source(kpi)
+
+
+NOTHING = (Status.PROPOSED, "no run here yet")
+DENIES = CATALOG.get("denies")
+
+
+def undefined(reason, **changes):
+    gone = {"value": None, "basis": None, "source": None, "undefined": Undefined(reason, "")}
+    return replace(reading(DENIES), **{**gone, **changes})
+
+
+def test_a_run_of_one_kpi_bears_it_out_and_says_nothing_of_the_others(tmp_path):
+    assert told(tmp_path) == NOTHING
+    plant(tmp_path, run_bytes([reading(DENIES)], all=False, kpis=["denies"]))
+    assert told(tmp_path) == (Status.STANDING, "run 20261130T052031Z-3f9a1c")
+    assert told(tmp_path, "transforms") == NOTHING
+
+
 @pytest.mark.parametrize(
-    "selection",
+    ("changes", "selection"),
     [
-        {"complete": False},
-        {"kpis": ["denies"]},
-        {"params": {"n": ["100"]}},
-        {"workloads": ["mine"]},
-        {"runtimes": ["pkg.module:make"]},
-        {"all": False, "layers": ["turn"]},
+        ({}, {"complete": False}),
+        ({"runtime": "pkg.module:make"}, {"runtimes": ["pkg.module:make"]}),
+        ({"workload": "mine"}, {"workloads": ["mine.json"]}),
+        ({"workload": "unknown"}, {}),
     ],
     ids=str,
 )
-def test_a_narrowed_run_bears_nothing_out(tmp_path, selection):
-    plant(tmp_path, run_bytes(true_readings(), **selection))
-    assert Layer.SYSCALL not in gather(tmp_path).layers
+def test_a_run_of_something_else_bears_nothing_out(tmp_path, changes, selection):
+    plant(tmp_path, run_bytes([replace(reading(DENIES), **changes)], **selection))
+    assert told(tmp_path) == NOTHING
 
 
-def test_the_runtime_of_the_project_counts_for_it(tmp_path):
-    plant(tmp_path, run_bytes(true_readings(), runtimes=["pkg.module:make"]))
-    assert Layer.SYSCALL in gather(tmp_path, own_runtime="pkg.module:make").layers
+def test_the_workload_that_ships_and_the_runtime_of_the_project_count(tmp_path):
+    plant(tmp_path, run_bytes([replace(reading(DENIES), workload="desk", runtime="pkg.module:make")]))
+    assert told(tmp_path, runtime="pkg.module:make")[0] is Status.STANDING
+    assert told(tmp_path) == NOTHING
 
 
-def test_each_layer_takes_its_own_newest_run_and_local_runs_come_first(tmp_path):
-    plant(tmp_path, run_bytes([]), "20261130T052031Z-aaaaaa")
-    plant(tmp_path, run_bytes(true_readings(), all=False, layers=["turn"]), "20261130T060000Z-bbbbbb")
+@pytest.mark.parametrize(
+    ("missing", "selection"),
+    [
+        (undefined(Reason.WORKLOAD_KIND), {"workloads": ["mine.jsonl"]}),
+        (undefined(Reason.OUT_OF_BUDGET), {}),
+        (undefined(Reason.ERROR), {"params": {"arm": ["a"]}}),
+    ],
+    ids=["another workload", "no time", "one point"],
+)
+def test_what_was_not_really_asked_for_disproves_nothing(tmp_path, missing, selection):
+    plant(tmp_path, run_bytes(true_readings()))
+    plant(tmp_path, run_bytes([missing], identity="20261201T000000Z-ffffff", **selection), "20261201T000000Z-ffffff")
+    assert told(tmp_path) == (Status.STANDING, "run 20261130T052031Z-3f9a1c")
+
+
+def test_a_newer_run_without_a_number_takes_the_status_away(tmp_path):
+    plant(tmp_path, run_bytes(true_readings()))
+    newer = {"all": False, "kpis": ["denies"], "identity": "20261201T000000Z-ffffff"}
+    plant(tmp_path, run_bytes([undefined(Reason.ERROR)], **newer), "20261201T000000Z-ffffff")
+    assert told(tmp_path) == (Status.PROPOSED, "run 20261201T000000Z-ffffff")
+    assert told(tmp_path, "transforms")[0] is Status.STANDING
+
+
+def test_a_run_that_covered_the_layer_and_emitted_nothing_says_so(tmp_path):
+    plant(tmp_path, run_bytes(true_readings()))
+    newer = {"all": False, "layers": ["syscall"], "identity": "20261201T000000Z-ffffff"}
+    plant(tmp_path, run_bytes([], **newer), "20261201T000000Z-ffffff")
+    assert told(tmp_path) == (Status.PROPOSED, "run 20261201T000000Z-ffffff")
+    assert told(tmp_path, "turns_saved") == (Status.STANDING, "run 20261130T052031Z-3f9a1c")
+
+
+OWN = (
+    '[kpi.mine]\nlayer = "turn"\nseam = "turn/reap"\nquestion = "q?"\nfence = "f."\nunit = "ns"\n'
+    'direction = "lower"\nestimand = "call-mean"\nprobe = "bench.probes:Mine"\n'
+)
+
+
+def test_a_row_of_ones_own_counts_by_an_installed_runtime_and_not_by_one_that_does_not_offer_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(evidence_module, "installed_runtimes", lambda: ["theirs"])
+    catalog = extend(CATALOG, "bench/mine.toml", OWN)
+    mine = reading(catalog.get("mine"))
+    absent = {"value": None, "basis": None, "source": None, "undefined": Undefined(Reason.NOT_OFFERED, "")}
+    plant(tmp_path, run_bytes([replace(mine, runtime="theirs")], all=False, kpis=["mine"], runtimes=["theirs"]))
+    plant(tmp_path, run_bytes([replace(mine, **absent)], identity="20261201T000000Z-ffffff"), "20261201T000000Z-ffffff")
+    assert told(tmp_path, "mine", catalog) == (Status.STANDING, "run 20261130T052031Z-3f9a1c")
+    monkeypatch.setattr(evidence_module, "installed_runtimes", list)
+    assert told(tmp_path, "mine", catalog) == NOTHING
+
+
+def test_local_runs_come_before_committed_ones(tmp_path):
     commit(tmp_path, run_bytes(true_readings(), created="2027-01-01T00:00:00Z"))
-    evidence = gather(tmp_path)
-    assert evidence.layers[Layer.TURN].name == "20261130T060000Z-bbbbbb.json"
-    assert evidence.layers[Layer.SYSCALL].name == "20261130T052031Z-aaaaaa.json"
-    assert evidence.of(Layer.SYSCALL) == ()
+    assert told(tmp_path) == (Status.STANDING, "run 20261130T052031Z-3f9a1c (committed as aaaa.json)")
+    plant(tmp_path, run_bytes([]), "20261130T052031Z-aaaaaa")
+    assert told(tmp_path)[0] is Status.PROPOSED
 
 
 def test_committed_runs_go_by_when_they_were_made(tmp_path):
     commit(tmp_path, run_bytes(true_readings(), created="2026-12-01T00:00:00Z"), "aaaa")
     commit(tmp_path, run_bytes([], created="2026-11-01T00:00:00Z"), "zzzz")
-    assert gather(tmp_path).layers[Layer.TURN].name == "aaaa.json"
+    assert told(tmp_path)[0] is Status.STANDING
 
 
 def test_a_damaged_run_is_named_and_an_older_one_used(truthful):

@@ -1,6 +1,7 @@
 """The built-in rows: complete, coherent, and held to the rules that users' rows are held to."""
 
 import csv
+import re
 from importlib import import_module
 
 import pytest
@@ -79,6 +80,17 @@ def test_a_row_says_what_people_need(kpi):
     assert kpi.fence.endswith(".")
     assert kpi.note
     assert kpi.seam in CATALOG.seams
+
+
+@ROWS
+def test_the_first_sentence_of_a_fence_is_the_fence_in_short(kpi):
+    assert len(re.split(r"(?<=[.?!])\s", kpi.fence)[0]) <= 90
+
+
+def test_fences_of_saved_turns_say_that_elided_calls_are_priced_too():
+    assert "`elision` is one only if its call was a turn of its own" in CATALOG.get("turns_saved").fence
+    for name in ("tokens_saved", "dollars_saved", "latency_saved_ms"):
+        assert "`forced` and `elision` are both priced" in CATALOG.get(name).fence
 
 
 @ROWS

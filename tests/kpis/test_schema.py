@@ -2,7 +2,7 @@
 
 import pytest
 
-from kpis.registry import CatalogError, extend, load, probe_reference
+from kpis.registry import CatalogError, extend, extend_all, load, probe_reference
 from kpis.schema import kpi_schema
 from kpis.terms.kpi import Gate, Status, Takes
 from kpis.terms.quantity import Unit
@@ -139,6 +139,64 @@ def test_two_files_cannot_claim_one_id():
     catalog = extend(load(), "a.toml", ROW)
     with pytest.raises(CatalogError, match=r"b\.toml, line 1: .*the name mine is taken by a KPI of a\.toml"):
         extend(catalog, "b.toml", ROW)
+
+
+OTHER = ROW.replace("turn/reap", "gateway/route")
+SEAM = '[seam."gateway/route"]\ntitle = "routing"\n'
+
+
+@pytest.mark.parametrize("files", [{"a.toml": OTHER, "b.toml": SEAM}, {"a.toml": SEAM, "b.toml": OTHER}])
+def test_a_seam_of_one_file_is_known_to_all_whatever_their_order(files):
+    catalog = extend_all(load(), files)
+    assert catalog.seam(catalog.get("mine")).title == "routing"
+
+
+def test_a_seam_that_is_declared_twice_names_both_files():
+    with pytest.raises(CatalogError) as refused:
+        extend_all(load(), {"a.toml": SEAM, "b.toml": OTHER + SEAM})
+    (sentence,) = refused.value.sentences
+    assert sentence.startswith('b.toml, line 10: [seam."gateway/route"]: this seam is declared in a.toml already;')
+
+
+def test_the_faults_of_all_files_are_named_at_once_and_what_follows_from_them_is_not():
+    with pytest.raises(CatalogError) as refused:
+        extend_all(load(), {"a.toml": OTHER, "b.toml": SEAM.replace("title", "titel"), "c.toml": "x ="})
+    first, second = refused.value.sentences
+    assert first.startswith("b.toml, line 2")
+    assert second.startswith("c.toml, line 1")
+
+
+@pytest.mark.parametrize(
+    ("extra", "what"),
+    [
+        ("params = { size = [64, 4096] }", 'params.size must be a list of strings: write its values as "64", "4096";'),
+        ("params = { size = 64 }", 'params.size must be a list of strings: write its values as "64";'),
+        (
+            "params = { on = [true, false] }",
+            'params.on must be a list of strings: write its values as "true", "false";',
+        ),
+        (
+            'params = { size = ["64"] }\ngate_point = { size = 64 }',
+            'gate_point.size must be a string: write it as "64";',
+        ),
+    ],
+)
+def test_values_without_quotes_are_one_sentence_that_says_how_to_write_them(extra, what):
+    with pytest.raises(CatalogError) as refused:
+        extended(f"{ROW}{extra}\n")
+    (sentence,) = refused.value.sentences
+    assert what in sentence
+
+
+@pytest.mark.parametrize("name", ["KpiRow", "SeamRow", "KpiFile"])
+def test_every_key_of_the_published_schema_is_described_in_one_sentence(name):
+    schema = kpi_schema()
+    table = schema["$defs"].get(name, schema)
+    for key, described in table["properties"].items():
+        words = described.get("description", "")
+        assert words.endswith("."), key
+        assert "\n" not in words, key
+        assert words[0].isupper(), key
 
 
 def test_the_published_schema_knows_the_vocabulary():

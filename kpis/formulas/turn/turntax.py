@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["ELISION", "FORCED", "KNOBS", "SCENARIOS", "net", "sensitivity", "turns_saved"]
+__all__ = ["ELISION", "FORCED", "KNOBS", "net", "turns_saved"]
 
 KNOBS: Mapping[str, float] = MappingProxyType(
     {
@@ -22,15 +22,6 @@ KNOBS: Mapping[str, float] = MappingProxyType(
     }
 )
 """One assumed turn: 1320 tokens, .0054 dollars, 1.5 seconds."""
-
-SCENARIOS: Mapping[str, Mapping[str, float]] = MappingProxyType(
-    {
-        "local-fast": MappingProxyType({**KNOBS, "prompt_tokens": 600, "ms_per_turn": 400}),
-        "hosted-flash": KNOBS,
-        "frontier": MappingProxyType({**KNOBS, "prompt_tokens": 4000, "ms_per_turn": 4000}),
-    }
-)
-"""The same turns at three assumed sizes; the completion stays as it is."""
 
 FORCED = ("grammar", "dedup")
 """Classes whose calls would have cost a turn otherwise: a repair, and a read that was already answered."""
@@ -53,7 +44,7 @@ def turns_saved(classes: Mapping[str, int], kind: str = "all") -> int:
 def net(turns: int, knobs: Mapping[str, float] = KNOBS) -> dict[str, Any]:
     """``turns`` at the price of ``knobs``: ``{"turns", "tokens" (tok), "dollars" (usd), "latency_ms" (ms)}``.
 
-    tokens = t (prompt + completion); dollars = t (prompt/1e6 in + completion/1e6 out); latency = t ms_per_turn.
+    A turn is its prompt and its completion: each has its own price a million tokens, and together they are its tokens.
 
     Raises:
         KeyError: a knob is missing.
@@ -66,8 +57,3 @@ def net(turns: int, knobs: Mapping[str, float] = KNOBS) -> dict[str, Any]:
         "dollars": turns * per_turn,
         "latency_ms": turns * knobs["ms_per_turn"],
     }
-
-
-def sensitivity(turns: int) -> dict[str, dict[str, Any]]:
-    """:func:`net` under each of :data:`SCENARIOS`."""
-    return {name: net(turns, knobs) for name, knobs in SCENARIOS.items()}

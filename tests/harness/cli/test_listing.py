@@ -2,15 +2,17 @@
 
 import argparse
 import json
+from pathlib import Path
 
 import pytest
 
 from harness.cli.exits import Exit
 from harness.cli.listing import add_parsers
 from harness.jobs.catalog import PAGE
+from harness.report import naming
 from kpis.errors import SelectionError
 from kpis.registry import load
-from kpis.terms.kpi import Layer
+from kpis.terms.kpi import Layer, Status
 
 
 @pytest.fixture
@@ -82,6 +84,39 @@ def test_an_unknown_name_is_an_error_for_the_caller(run):
         run("list", "--status", "standin")
     with pytest.raises(SelectionError, match="no gate named zzz; it is one of exact, instructions"):
         run("list", "--gate", "zzz")
+
+
+def test_help_says_what_words_mean_and_keeps_the_name_of_the_page(run, capsys):
+    with pytest.raises(SystemExit):
+        run("catalog", "--help")
+    page = " ".join(capsys.readouterr().out.split())
+    assert "Generate KPI-CATALOG.md, or check it against the newest runs." in page
+    assert "the page is stale or a run contradicts a row" in page
+    with pytest.raises(SystemExit):
+        run("list", "--help")
+    assert "with these kinds of gate" in capsys.readouterr().out
+
+
+def test_advice_has_the_name_that_we_were_started_by(run, monkeypatch):
+    monkeypatch.setattr(naming, "_program", "loopladder")
+    assert run("list", "--status", "standing")[2] == "No KPI passes these filters; `loopladder list` shows all.\n"
+    out = run("catalog", "--check")[1]
+    assert "run `loopladder catalog` and commit" in out
+    assert "python -m harness" not in out
+    run("catalog")
+    assert "python -m harness" in Path(PAGE).read_text(), "what is written is for everybody"
+
+
+def test_what_is_not_emitted_yet_is_counted(run):
+    out = run("catalog", "--check")[1]
+    count = sum(1 for kpi in load() if kpi.target_status is not Status.PROPOSED)
+    assert f"\n{count} KPIs are not emitted yet; see `python -m harness list --status proposed`.\n" in out
+
+
+def test_explain_says_where_the_status_comes_from_and_where_the_files_are(run):
+    out = run("explain", "denies")[1]
+    assert "no run here yet\n" in out
+    assert "Files, inside the installed package loopladder\n" in out
 
 
 def test_catalog_writes_and_then_passes_but_for_what_is_unknown(run, tmp_path):

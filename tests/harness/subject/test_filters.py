@@ -28,7 +28,12 @@ def keep(store: Path, content: bytes) -> None:
 def lfs(work: Repo) -> Repo:
     """A repository whose *.bin are stored as pointers; no filter has run on what lies in the working tree."""
     work.commit(
-        {".gitattributes": "*.bin filter=lfs -text\n", "old.bin": pointer(b"old"), "same.bin": pointer(b"same")}
+        {
+            ".gitattributes": "*.bin filter=lfs -text\n",
+            "old.bin": pointer(b"old"),
+            "same.bin": pointer(b"same"),
+            "moved.bin": pointer(b"one"),
+        }
     )
     work.git("config", "filter.lfs.process", "false")
     work.git("config", "filter.lfs.required", "true")
@@ -36,7 +41,6 @@ def lfs(work: Repo) -> Repo:
 
 
 def test_objects_of_the_local_store_take_the_place_of_pointers(lfs: Repo) -> None:
-    lfs.commit({"moved.bin": pointer(b"one")})
     keep(lfs.top / ".git" / "lfs" / "objects", b"old")
     lfs.write({"old.bin": b"new content", "moved.bin": pointer(b"two")})
     before = fingerprint(lfs.top)

@@ -241,13 +241,22 @@ def test_a_temporary_folder_inside_the_repository(work: Repo, monkeypatch: pytes
 
 @pytest.mark.parametrize("index", ["--sparse-index", "--no-sparse-index"])
 def test_a_sparse_working_tree_is_whole_on_both_sides(work: Repo, index: str) -> None:
-    work.commit({"in/a": "1", "out/b": "1"})
+    work.commit({"in/a": "1", "out/b": "1", "out/deep/c d": "1"})
     work.git("sparse-checkout", "set", "--cone", index, "in")
-    work.git("config", "core.splitIndex", "true")
+    if index == "--no-sparse-index":
+        work.git("config", "core.splitIndex", "true")
     assert not (work.top / "out").exists()
     before = fingerprint(work.top)
     with materialise(work.project(), work.base()) as sides:
-        assert listing(sides.head[0]) == listing(sides.base[0]) == {"in/a": b"1", "out/b": b"1"}
+        assert (
+            listing(sides.head[0])
+            == listing(sides.base[0])
+            == {
+                "in/a": b"1",
+                "out/b": b"1",
+                "out/deep/c d": b"1",
+            }
+        )
     assert fingerprint(work.top) == before
 
 

@@ -36,6 +36,7 @@ class _Parser(argparse.ArgumentParser):
 
 def _parser() -> argparse.ArgumentParser:
     import harness.cli.doctor as doctor_command
+    import harness.cli.gate as gate_command
     import harness.cli.listing as listing_commands
     import harness.cli.run as run_command
 
@@ -49,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"loopladder {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     run_command.add_parser(commands)
+    gate_command.add_parser(commands)
     listing_commands.add_parsers(commands)
     doctor_command.add_parser(commands)
     hook = commands.add_parser("hook", help="decide one tool call from standard input", add_help=False)
@@ -127,9 +129,10 @@ def _expected_errors() -> tuple[type[Exception], ...]:
     from harness.record.lock import Busy
     from harness.record.run import RunFileError
     from harness.record.store import StoreError
+    from harness.subject import SubjectError
     from kpis.errors import CatalogError, SelectionError
 
-    return (FormatError, ProjectError, Busy, RunFileError, StoreError, CatalogError, SelectionError)
+    return (FormatError, ProjectError, Busy, RunFileError, StoreError, SubjectError, CatalogError, SelectionError)
 
 
 def _complain(sentence: str) -> None:

@@ -129,7 +129,8 @@ class Session:
 
     def _block(self, turn: TurnDraft, role: str, body: bytes, request: RequestDraft | None, at: int | None) -> None:
         names = self._names
-        block = BlockDraft(turn.thread, turn.index, role, len(body), names.digest(body), names.head(body), request, at)
+        head = names.prompt(body) if role == "user" else names.head(body)
+        block = BlockDraft(turn.thread, turn.index, role, len(body), names.digest(body), head, request, at)
         self._all.log[turn.thread].append(block)
 
     def _assistant(

@@ -77,7 +77,8 @@ class JsonlSession:
             body = text.encode("utf-8", "surrogatepass")
             # The request that produced an answer is that of the turn before; an answer in the first turn has none.
             made_by = f"turn-{step - 1}" if role == "assistant" and step else None
-            nodes.append(Node(_MAIN, step, role, len(body), names.digest(body), names.head(body), made_by, step))
+            head = names.prompt(body) if role == "user" else names.head(body)
+            nodes.append(Node(_MAIN, step, role, len(body), names.digest(body), head, made_by, step))
         yield Recording(self.name, lines=log.lines, bad_lines=log.bad_lines)
         if openers:
             yield Thread(_MAIN, ThreadKind.MAIN)

@@ -1,7 +1,8 @@
 """What is kept of a recording's words: their lengths, and which of them are equal. Never the words.
 
 A planner chooses by words that a request and a block share, so equal words must stay equal within a file. They become
-keyed consonant strings of the same length; the key is the file's own hash, so nothing can be matched across files.
+keyed consonant strings of the same length; the key is the file's own hash, so nothing can be matched across files. Of
+a block that is its first line, of a prompt besides the distinct words of its whole body, since a request is all of it.
 This module refuses to keep text: it has no way back and writes nothing down. It does not hide *that* a word recurs.
 """
 
@@ -10,9 +11,13 @@ from __future__ import annotations
 import re
 from hashlib import blake2b, sha256
 
-__all__ = ["HEAD_BYTES", "Pseudonyms", "safe_id", "safe_name"]
+__all__ = ["HEAD_BYTES", "WORDS", "Head", "Pseudonyms", "safe_id", "safe_name"]
 
 HEAD_BYTES = 120
+
+WORDS = 256
+"""Distinct words of a prompt that are kept at most: a pasted file must not make the workload as large as itself."""
+
 _CACHE_WORDS = 65_536
 
 # Without vowels no replacement can spell an ordinary word of four letters; "x" is left to the filler of short words.
@@ -20,7 +25,22 @@ _ALPHABET = "bcdfghjklmnpqrstvwz"
 _FROM_BYTE = bytes(ord(_ALPHABET[byte % len(_ALPHABET)]) for byte in range(256))
 _NOT_NAME = re.compile(r"[^A-Za-z0-9_.:/@+<>-]")
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
+_LONG = re.compile(r"[^\W_]{3,}")
 _PARTS = re.compile(r"([^\W_]+)|(\s+)|((?:[^\w\s]|_)+)")
+
+
+class Head(str):
+    """A pseudonymised first line. ``words``: those of the whole body, parted by spaces."""
+
+    __slots__ = ("words",)
+
+    words: str
+
+    def __new__(cls, line: str, words: str) -> Head:
+        """``line`` with its ``words``."""
+        head = super().__new__(cls, line)
+        head.words = words
+        return head
 
 
 class Pseudonyms:
@@ -80,6 +100,23 @@ class Pseudonyms:
             else:
                 parts.append(" " if space is not None else "." * len(signs))
         return "".join(parts)
+
+    def prompt(self, body: bytes) -> Head:
+        """As :meth:`head`, and the words of the whole ``body``."""
+        return Head(self.head(body), self.words(body))
+
+    def words(self, body: bytes) -> str:
+        """The distinct words of ``body`` that are longer than 2 characters, in order of appearance, 256 at most.
+
+        Each as :meth:`word` replaces it, cut at 120 characters, parted by single spaces. Words of a later place are
+        not looked at.
+        """
+        found: dict[str, None] = {}
+        for match in _LONG.finditer(body.decode("utf-8", "replace")):
+            found[self.word(match[0][:HEAD_BYTES])] = None
+            if len(found) == WORDS:
+                break
+        return " ".join(found)
 
 
 def safe_name(name: str, most: int = 100) -> str:

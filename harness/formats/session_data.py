@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from harness.formats.pseudonym import Head
 from kpis.terms.trace import Node, ThreadKind, Trace
 
 __all__ = ["session_data"]
@@ -21,8 +22,10 @@ def session_data(trace: Trace) -> dict[str, Any]:
 
     Returns ``{"turns": [{"messages": [{"role", "head", "bytes", "digest"}]}], "facts": {...}}``: role is system, user,
     assistant or tool; head a pseudonymised first line; bytes the size in UTF-8; digest 32 hex digits, equal for equal
-    bodies. Facts count ``steps``, ``messages``, ``bytes`` and ``messages_left_out`` (of the main thread: abandoned
-    ones, and a final answer that nothing followed).
+    bodies. A user's message has ``words`` besides, the distinct pseudonymised words of its whole body, because a
+    planner reads its intents off all of it; of the other roles nothing is kept below the first line. Facts count
+    ``steps``, ``messages``, ``bytes`` and ``messages_left_out`` (of the main thread: abandoned ones, and a final
+    answer that nothing followed).
     """
     thread = _main(trace)
     steps = sum(1 for each in trace.requests if each.thread_id == thread and each.in_conversation)
@@ -60,4 +63,8 @@ def _main(trace: Trace) -> str | None:
 
 
 def _message(node: Node) -> dict[str, Any]:
-    return {"role": node.role, "head": node.head, "bytes": node.bytes, "digest": node.digest}
+    head = node.head
+    message = {"role": node.role, "head": str(head), "bytes": node.bytes, "digest": node.digest}
+    if isinstance(head, Head) and node.role == "user":
+        message["words"] = head.words
+    return message

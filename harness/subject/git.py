@@ -36,7 +36,6 @@ _SETTINGS = {
     "core.hooksPath": "/dev/null",
     "core.fsmonitor": "",
     "core.splitIndex": "false",
-    "core.untrackedCache": "false",
     "core.ignoreCase": "false",
     "core.symlinks": "true",
     "gc.auto": "0",

@@ -1,8 +1,8 @@
 """The reference monitor, last rung of the chain: applies a policy to one call.
 
 In order: an explicit deny, a write into a protected path, argument predicates, then allow or refuse. Redaction comes
-after the allow, because a TRANSFORM lets a call run and would admit one that no rule allows. There is no egress block, no lint and no preview of irreversible
-calls here, and no call is asked twice.
+after the allow, because a TRANSFORM lets a call run and would admit one that no rule allows. There is no egress block,
+no lint and no preview of irreversible calls here, and no call is asked twice.
 """
 
 from __future__ import annotations

@@ -1,28 +1,22 @@
 """The seam ``turn/turntax``: replay a trace call by call and classify how each was settled.
 
 Every replay has a fresh kernel, gate and fast path, so that no arm warms another; ``shared_cache`` alone runs ``on``
-over what an ``off`` replay left. The safety counts are observed at the engine and in the admitted bytes. It reads no
-clock and prices nothing.
+over what an ``off`` replay left. What reached the engine, and what came into the context, is handed out as it was seen:
+whether any of it does harm is not for this side to say. It reads no clock and prices nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from seams.contract import Engine
 from seams.contract.syscall import Counters, FastPath, Result, ToolCall, ToolEngine, Verdict
 from seams.contract.turntax import Arm, Replay, TurnClass
 from seams.contract.verdict import VerdictKind
-from seams.engines.airline import POISON
 from seams.syscall.kernel import engine_of, fresh_kernel
-from seams.syscall.monitor import Monitor
-from seams.syscall.vdso import Vdso, write_shaped
-from seams.syscall.worlds import world_named
+from seams.syscall.vdso import Vdso
 
 __all__ = ["TurnTaxReplay", "classify", "offer"]
-
-_POISON: Mapping[str, tuple[bytes, ...]] = {"airline": (POISON.encode(),)}
-"""What must not reach the context, by world: known because the world was authored, not found by the gate's own eye."""
 
 _TIER = {"2": TurnClass.DEDUP, "3": TurnClass.STATIC}
 
@@ -41,18 +35,24 @@ def classify(result: Result, verdict: Verdict) -> TurnClass:
 
 
 class _Watched:
-    """An engine with a witness at its door: notes the calls that really arrive."""
+    """An engine with a witness at its door: notes for each call of the trace whether it arrives, and what it gets."""
 
-    __slots__ = ("_inner", "ran")
+    __slots__ = ("_inner", "returned")
 
     def __init__(self, inner: ToolEngine) -> None:
         self._inner = inner
-        self.ran: list[ToolCall] = []
+        self.returned: list[bytes | None] = []
+
+    def expect(self) -> None:
+        """The next call of the trace is on its way, and may never arrive."""
+        self.returned.append(None)
 
     def complete(self, call: ToolCall) -> Result:
-        """Note the call, then run it."""
-        self.ran.append(call)
-        return self._inner.complete(call)
+        """Note the arrival, run the call, note the body before a gate can rewrite the result."""
+        self.returned[-1] = b""
+        result = self._inner.complete(call)
+        self.returned[-1] = result.payload
+        return result
 
 
 class TurnTaxReplay:
@@ -78,21 +78,25 @@ def _mediated(calls: Sequence[ToolCall], world: str, arm: Arm, cache: FastPath) 
     door = _Watched(engine_of(world))
     kernel = fresh_kernel(world, door, fast_path=cache, lookup=arm is not Arm.OFF)
     classes: list[TurnClass] = []
-    admitted: list[Result] = []
+    context: list[Result] = []
     redactions = 0
     for call in calls:
+        door.expect()
         result, verdict = kernel.syscall(_copy(call))
         classes.append(classify(result, verdict))
-        admitted.append(result)
+        context.append(result)
         redactions += verdict.kind == VerdictKind.TRANSFORM and verdict.by != "grammar"
-    return _told(arm, tuple(classes), kernel.counters(), redactions, admitted, world, door)
+    return _told(arm, tuple(classes), kernel.counters(), redactions, context, door)
 
 
 def _unmediated(calls: Sequence[ToolCall], world: str) -> Replay:
     door = _Watched(engine_of(world))
-    returned = [door.complete(_copy(call)) for call in calls]
-    counters = Counters(submits=len(returned), engine_calls=len(door.ran), admitted=len(returned))
-    return _told(Arm.BASELINE, (), counters, 0, returned, world, door)
+    context: list[Result] = []
+    for call in calls:
+        door.expect()
+        context.append(door.complete(_copy(call)))
+    counters = Counters(submits=len(context), engine_calls=len(context), admitted=len(context))
+    return _told(Arm.BASELINE, (), counters, 0, context, door)
 
 
 def _told(
@@ -101,7 +105,6 @@ def _told(
     counters: Counters,
     redactions: int,
     context: Sequence[Result],
-    world: str,
     door: _Watched,
 ) -> Replay:
     return Replay(
@@ -111,15 +114,9 @@ def _told(
         redactions,
         input_tokens=sum(int(result.meta.get("input_tokens", "0")) for result in context),
         output_tokens=sum(int(result.meta.get("output_tokens", "0")) for result in context),
-        injections_admitted=sum(any(bad in each.payload for bad in _POISON.get(world, ())) for each in context),
-        destructive_executed=_forbidden(door.ran, world),
+        returned=tuple(door.returned),
+        context=tuple(result.payload for result in context),
     )
-
-
-def _forbidden(ran: Sequence[ToolCall], world: str) -> int:
-    """Write-shaped calls among those that ran although the policy, asked on its own, refuses them."""
-    monitor = Monitor(world_named(world).policy)
-    return sum(write_shaped(c.tool) and monitor.adjudicate(_copy(c)).kind == VerdictKind.DENY for c in ran)
 
 
 def _copy(call: ToolCall) -> ToolCall:

@@ -19,14 +19,25 @@ def reported(capsys: pytest.CaptureFixture[str], *argv: str) -> dict:
     return json.loads(capsys.readouterr().out)
 
 
+def kernel(arm: dict) -> tuple[int, ...]:
+    """Submits, hits, engine calls, denies, transforms, quarantines."""
+    names = ("submits", "vdso_hits", "engine_calls", "denies", "transforms", "quarantines")
+    return tuple(arm["counters"][name] for name in names)
+
+
 def test_the_smoke_trace(cases: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = reported(capsys, str(cases / "replay" / "tau2-smoke.json"))
     assert (told["hash"], told["world"]) == ("9f1701415fb4a360", "default")
     counted = {
-        name: (arm["counters"]["vdso_hits"], arm["counters"]["engine_calls"], arm["tokens"]["total"])
+        name: (*kernel(arm)[1:3], *(arm["tokens"][each] for each in ("input", "output", "total")))
         for name, arm in told["arms"].items()
     }
-    assert counted == {"on": (6, 6, 495), "shared_cache": (7, 5, 417), "off": (0, 12, 937)}
+    assert counted == {"on": (6, 6, 355, 140, 495), "shared_cache": (7, 5, 298, 119, 417), "off": (0, 12, 687, 250, 937)}
+    ran = {
+        name: [at for at, each in enumerate(arm["classes"]["calls"], 1) if each == "pass"]
+        for name, arm in told["arms"].items()
+    }
+    assert (ran["on"], ran["shared_cache"]) == ([1, 2, 4, 7, 10, 11], [1, 4, 7, 10, 11])
 
 
 def test_the_airline_trace(cases: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -35,6 +46,17 @@ def test_the_airline_trace(cases: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert (told["hash"], told["world"]) == ("71c788f2c57aeb10", "airline")
     on, off = told["arms"]["on"], told["arms"]["off"]
     assert on["classes"]["calls"] == [call["class"] for call in json.loads(file.read_text())["calls"]]
+    assert on["classes"]["totals"] == {
+        "grammar": 2,
+        "pure": 2,
+        "dedup": 3,
+        "static": 2,
+        "quarantine": 1,
+        "deny": 1,
+        "pass": 3,
+    }
+    assert (kernel(on), kernel(off)) == ((14, 7, 6, 1, 2, 1), (14, 0, 11, 3, 2, 1))
+    assert off["classes"]["totals"]["pass"] == 8
     assert on["net"] == {"turns": 9, "tokens": 11880, "dollars": 0.048600000000000004, "latency_ms": 13500}
     assert off["net"] == {"turns": 2, "tokens": 2640, "dollars": 0.0108, "latency_ms": 3000}
     elsewhere = reported(capsys, str(file), "--world", "default")

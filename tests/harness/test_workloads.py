@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.probes.turn._safety import HARMS, harm_done
 from harness.workloads import FILES, shipped
 from seams.contract.syscall import ToolCall
 from seams.contract.turntax import Arm
@@ -47,8 +48,7 @@ def test_the_kernel_settles_every_call_as_it_claims() -> None:
     calls = [ToolCall(call["tool"], call["args"].encode(), call["meta"]) for call in data["calls"]]
     replay = TurnTaxReplay().replay(calls, data["world"], Arm.ON)
     assert [found.value for found in replay.classes] == [call["class"] for call in data["calls"]]
-    assert replay.injections_admitted == 0
-    assert replay.destructive_executed == 0
+    assert [harm_done(what, replay, data["calls"], data["world"]) for what in HARMS] == [0, 0]
 
 
 def test_the_calls_hold_every_class_and_repeat_their_reads() -> None:

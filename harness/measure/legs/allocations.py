@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from harness.measure.clock import Undefined
-from harness.measure.launch import launch
+from harness.measure.launch import INSTRUMENT, launch
 from harness.measure.legs import Unavailable
 
 __all__ = ["LOOPS", "AllocationCount", "Share", "available", "count"]
@@ -60,7 +60,14 @@ def available() -> Literal["memray"] | Unavailable:
 
 
 def count(
-    job: Mapping[str, Any], *, seed: int, limit: float, folder: Path, cwd: Path, loops: int = LOOPS
+    job: Mapping[str, Any],
+    *,
+    seed: int,
+    limit: float,
+    folder: Path,
+    cwd: Path,
+    loops: int = LOOPS,
+    instrument: str = INSTRUMENT,
 ) -> AllocationCount | Undefined | Unavailable:
     """Count blocks and bytes of one call of the job's slice, twice; the arguments are those of ``launch``."""
     tool = available()
@@ -69,7 +76,7 @@ def count(
     job = {**job, "task": "leg:allocated", "loops": loops, "limit": limit}
     answers = []
     for _ in range(2):
-        answer = launch(job, seed=seed, limit=limit, folder=folder, cwd=cwd)
+        answer = launch(job, seed=seed, limit=limit, folder=folder, cwd=cwd, instrument=instrument)
         if answer.undefined is not None:
             return Undefined(*answer.undefined)
         answers.append(answer.result)

@@ -10,26 +10,22 @@ Two sides of one comparison need the same seed and the same loops; a count is no
 
 from __future__ import annotations
 
-import contextlib
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from harness.measure.clock import Undefined
-from harness.measure.launch import launch
-from harness.measure.legs import Unavailable
+from harness.measure.launch import INSTRUMENT, launch
+from harness.measure.legs.tools import PROGRAMS, READERS, Tool, available, counting, output
 
-__all__ = ["AGREEMENT", "ENOUGH", "InstructionCount", "Tool", "available", "count", "read_cachegrind", "read_perf"]
-
-Tool = Literal["perf", "cachegrind"]
+__all__ = ["AGREEMENT", "ENOUGH", "InstructionCount", "Tool", "available", "count"]
 
 ENOUGH = 10_000_000
-"""The least difference in instructions between n and 2n calls: the check of a round and the scatter of two processes
-(both some thousands) stay under a tenth of the floor of .1 % that counts are judged by."""
+"""The least difference in instructions between n and 2n calls: the floor of .1 % that counts are judged by is then
+10,000 instructions, where the check of a round and the scatter of two processes are some hundreds."""
 
 AGREEMENT = 2e-4
 """Two measurements of one count agree within this share: a fifth of the floor of .1 %, so that what two measurements
@@ -63,45 +59,26 @@ class InstructionCount:
         return abs(first - second) <= AGREEMENT * max(first, second)
 
 
-def available() -> Tool | Unavailable:
-    """The tool that counts on this machine, found by trying; some hundred milliseconds, so ask once."""
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        tools: tuple[Tool, Tool] = ("perf", "cachegrind")
-        for tool in tools:
-            if shutil.which(_PROGRAMS[tool]) and _counts_here(tool, folder):
-                return tool
-    return Unavailable(
-        "Instructions are not available: no hardware counter counts here (perf stat -e instructions:u) and there is "
-        "no working valgrind; install one, for example with: apt-get install valgrind"
-    )
-
-
-_PROGRAMS: dict[Tool, str] = {"perf": "perf", "cachegrind": "valgrind"}
-
-
-def _counts_here(tool: Tool, folder: Path) -> bool:
-    command = [*_prefix(tool, folder), "true"]
-    try:
-        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=60, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return False
-    files = list(folder.glob(f"{tool}.out*"))
-    return ended.returncode == 0 and len(files) == 1 and (_READERS[tool](files[0].read_text("utf-8"))[0] or 0) > 0
-
-
 def count(
-    job: Mapping[str, Any], *, tool: Tool, loops: int, seed: int, limit: float, folder: Path, cwd: Path
+    job: Mapping[str, Any],
+    *,
+    tool: Tool,
+    loops: int,
+    seed: int,
+    limit: float,
+    folder: Path,
+    cwd: Path,
+    instrument: str = INSTRUMENT,
 ) -> InstructionCount | Undefined:
     """Count the instructions of one call of the job's slice, twice.
 
     ``loops`` is a first guess of n (those that take 5 ms are about right) and is raised until the difference is
-    ENOUGH; give the second side the ``loops`` of the first. ``limit`` is for each process, in seconds: under
-    cachegrind everything takes some 40 times as long. ``folder`` and ``cwd`` are those of ``launch``.
+    ENOUGH, never lowered; give the second side the ``loops`` of the first. ``limit`` is for each process, in seconds:
+    under cachegrind everything takes some 40 times as long. ``folder``, ``cwd`` and ``instrument`` are those of ``launch``.
     """
     if loops < 1:
         raise ValueError(f"{loops} loops count nothing")
-    measure = _Measurement(job, tool, seed, limit, folder, cwd)
+    measure = _Measurement(job, tool, seed, limit, folder, cwd, instrument)
     for _ in range(_TRIES):
         first = measure.slope(loops)
         if isinstance(first, Undefined):
@@ -135,6 +112,7 @@ class _Measurement:
     limit: float
     folder: Path
     cwd: Path
+    instrument: str
 
     def slope(self, loops: int) -> _Slope | Undefined:
         """What ``loops`` more calls add, in instructions."""
@@ -152,72 +130,22 @@ class _Measurement:
         job = {**self.job, "task": "leg:counted", "loops": loops, "rounds": rounds, "limit": self.limit}
         place = Path(tempfile.mkdtemp(dir=self.folder))
         try:
-            prefix = _prefix(self.tool, place)
-            answer = launch(job, seed=self.seed, limit=self.limit, folder=place, cwd=self.cwd, prefix=prefix)
+            prefix = counting(self.tool, place)
+            answer = launch(
+                job,
+                seed=self.seed,
+                limit=self.limit,
+                folder=place,
+                cwd=self.cwd,
+                prefix=prefix,
+                instrument=self.instrument,
+            )
             if answer.undefined is not None:
                 return Undefined(*answer.undefined)
-            file = place / _file(self.tool, answer.result["pid"])
-            total, functions = _READERS[self.tool](file.read_text("utf-8") if file.exists() else "")
+            file = place / output(self.tool, answer.result["pid"])
+            total, functions = READERS[self.tool](file.read_text("utf-8") if file.exists() else "")
         finally:
             shutil.rmtree(place, ignore_errors=True)
         if total is None:
-            return Undefined("error", f"{_PROGRAMS[self.tool]} wrote no count of instructions for the worker.")
+            return Undefined("error", f"{PROGRAMS[self.tool]} wrote no count of instructions for the worker.")
         return total, functions
-
-
-def _file(tool: Tool, pid: int | str) -> str:
-    # A slice that forks makes cachegrind write a file for each process; perf adds them up in its one.
-    return f"cachegrind.out.{pid}" if tool == "cachegrind" else "perf.out"
-
-
-def _prefix(tool: Tool, folder: Path) -> list[str]:
-    """What stands before the worker's own command."""
-    out = str(folder / _file(tool, "%p"))
-    if tool == "perf":
-        return [*_fixed_layout(), "perf", "stat", "-x", ",", "-e", "instructions:u", "-o", out, "--"]
-    log = f"--log-file={folder / 'valgrind.log.%p'}"
-    options = ["-q", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={out}", log]
-    return [*_fixed_layout(), "valgrind", *options]
-
-
-def _fixed_layout() -> list[str]:
-    """``setarch -R`` where it exists and the kernel permits it; containers often forbid the call behind it."""
-    program = shutil.which("setarch")
-    if program is None:
-        return []
-    with contextlib.suppress(OSError):
-        if subprocess.run([program, "-R", "true"], capture_output=True, check=False).returncode == 0:
-            return [program, "-R"]
-    return []
-
-
-def read_cachegrind(text: str) -> tuple[int | None, dict[str, int]]:
-    """The instructions of a cachegrind file: all of them, None where the file is not complete, and by C function."""
-    total: int | None = None
-    functions: dict[str, int] = {}
-    name = ""
-    for line in text.splitlines():
-        if line.startswith("fn="):
-            name = line[3:]
-        elif line.startswith("summary:"):
-            total = int(line.split()[1])
-        elif line[:1].isdigit():
-            functions[name] = functions.get(name, 0) + int(line.split()[1])
-    return total, functions
-
-
-def read_perf(text: str) -> tuple[int | None, dict[str, int]]:
-    """The instructions of a ``perf stat -x ,`` file; None where they were not counted all the time.
-
-    The fields are count, unit, event, run time and the share of time that the counter was on: a shared counter is
-    scaled up by perf, and an estimate is no count.
-    """
-    for line in text.splitlines():
-        fields = line.split(",")
-        if len(fields) >= 5 and fields[2].startswith("instructions"):
-            whole = fields[0].isdigit() and fields[4].startswith("100")
-            return (int(fields[0]) if whole else None), {}
-    return None, {}
-
-
-_READERS = {"perf": read_perf, "cachegrind": read_cachegrind}

@@ -6,12 +6,12 @@ alone. Standard library only.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
+from harness.measure.clock import is_async
 from harness.measure.worker import Opened, Refused
 
 __all__ = ["WARM", "Round", "shown"]
@@ -39,7 +39,7 @@ class Round:
             WorkNotDoneError: from the slice's ``check``.
         """
         inside = nullcontext() if within is None else within
-        if inspect.iscoroutinefunction(self._run):
+        if is_async(self._run):
             result = self._opened.loop.run(_awaited(self._run, inside))
         else:
             with inside:
@@ -55,7 +55,7 @@ async def _awaited(run: Callable[[], Awaitable[object]], inside: AbstractContext
 def _one_by_one(calls: list[Callable[[], Any]], n: int) -> Callable[[], Any]:
     if len(calls) != n:
         raise ValueError(f"the slice yielded {len(calls)} calls where {n} were asked for")
-    if calls and inspect.iscoroutinefunction(calls[0]):
+    if calls and is_async(calls[0]):
 
         async def run_async() -> object:
             result = None

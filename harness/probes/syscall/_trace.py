@@ -1,20 +1,25 @@
-"""What the probes of this floor share: the calls of a workload, an offer in its world, and awaitable methods.
+"""What the probes of this floor share: the calls of a workload, an offer in its world, and what may be told of either.
 
-It measures nothing and expects nothing; each probe says itself what its work is.
+It measures nothing and expects nothing; each probe says itself what its work is. What it tells of a verdict or a result
+holds no recorded text: kinds, reasons, statuses and lengths only, since a sentence may be committed with a run.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Coroutine, Iterable
-from typing import Any, TypeVar
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from harness.measure.clock import Engine, Undefined, Workload
+from harness.measure.clock import Engine, Undefined, Workload, is_async
 from seams.contract.syscall import ToolCall
+from seams.contract.verdict import Status
+from seams.syscall.fold import kind_name
+from seams.syscall.reasons import reason_name
 
-__all__ = ["awaits", "calls_of", "each", "fresh", "offered", "run_through", "settle", "settled", "unusable"]
+__all__ = ["calls_of", "each", "fresh", "offered", "result_told", "unusable", "verdict_told"]
 
-T = TypeVar("T")
+_NAME = re.compile(r"[a-z][a-z0-9_.-]{0,39}").fullmatch
+"""How a rung is named; anything else may be something it was given."""
 
 
 def unusable(workload: Workload | None) -> Undefined | None:
@@ -49,57 +54,44 @@ def offered(runtime: Any, seam: str, engine: Engine, world: str) -> Any | Undefi
     return mover(world) if callable(mover) else found
 
 
-def awaits(owner: Any, *methods: str) -> bool:
-    """Whether any of these methods is a coroutine function."""
-    return any(inspect.iscoroutinefunction(getattr(owner, name, None)) for name in methods)
+def each(rounds: Sequence[tuple[Callable[[Any], Any], Sequence[Any]]]) -> Callable[[], Any]:
+    """A batch over ``(method, items)``: each method with each of its items, the last result returned.
 
-
-async def settle(value: Any) -> Any:
-    """``value``, awaited where it is awaitable."""
-    return await value if inspect.isawaitable(value) else value
-
-
-def settled(work: Coroutine[Any, Any, T], *, asynchronous: bool) -> T:
-    """The result of ``work`` at once where the runtime is synchronous, else the coroutine for the worker to await.
-
-    The worker awaits what ``open`` returns, on the one loop that the runtime's own tasks live on.
+    A coroutine function where the first method is one.
     """
-    if asynchronous:
-        return work  # type: ignore[return-value]
-    return run_through(work)
-
-
-def run_through(work: Coroutine[Any, Any, T]) -> T:
-    """Drive a coroutine that never waits to its end.
-
-    Raises:
-        RuntimeError: it waits for something, which only a running loop could bring.
-    """
-    try:
-        work.send(None)
-    except StopIteration as done:
-        result: T = done.value
-        return result
-    work.close()
-    raise RuntimeError("The runtime waits inside a method that is set-up here; make that method synchronous.")
-
-
-def each(method: Callable[[Any], Any], items: Iterable[Any]) -> Callable[[], Any]:
-    """A batch that calls ``method`` with each item and returns the last result; a coroutine function if it is one."""
-    if inspect.iscoroutinefunction(method):
+    if is_async(rounds[0][0]):
 
         async def run_async() -> Any:
             result = None
-            for item in items:
-                result = await method(item)
+            for method, items in rounds:
+                for item in items:
+                    result = await method(item)
             return result
 
         return run_async
 
     def run() -> Any:
         result = None
-        for item in items:
-            result = method(item)
+        for method, items in rounds:
+            for item in items:
+                result = method(item)
         return result
 
     return run
+
+
+def verdict_told(verdict: Any) -> str:
+    """``KIND/REASON by rung``, or the type of what is no verdict."""
+    kind, reason, by = (getattr(verdict, name, None) for name in ("kind", "reason", "by"))
+    if not isinstance(kind, int) or not isinstance(reason, int):
+        return f"no verdict but a {type(verdict).__name__}"
+    rung = by if isinstance(by, str) and _NAME(by) else "a rung without a name"
+    return f"{kind_name(kind)}/{reason_name(reason)} by {rung}"
+
+
+def result_told(result: Any) -> str:
+    """Status and length of a result, or the type of what is none."""
+    status, payload = getattr(result, "status", None), getattr(result, "payload", None)
+    if not isinstance(payload, bytes) or status not in set(Status):
+        return f"no result but a {type(result).__name__}"
+    return f"status {Status(status).name} and {len(payload)} bytes"

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from itertools import cycle, islice
 from typing import Any, ClassVar
 
 from harness.measure.clock import CallSlice, Engine, Slice, Undefined, Workload, WorkNotDoneError
-from harness.probes.syscall._trace import awaits, calls_of, each, fresh, offered, settle, settled, unusable
+from harness.probes._awaiting import awaits, finish, settled
+from harness.probes.syscall._trace import calls_of, each, fresh, offered, unusable, verdict_told
+from harness.probes.turn._replay import spread
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import VerdictKind
 
@@ -21,7 +22,7 @@ _OPEN_ENDED = (VerdictKind.DEFER, VerdictKind.INDETERMINATE)
 
 
 class Decisions:
-    """Cyclic decisions over the calls of a trace, each on a fresh object made outside the clock."""
+    """Decisions spread over the calls of a trace, each on a fresh object made outside the clock."""
 
     engine: Engine = "none"
 
@@ -32,23 +33,26 @@ class Decisions:
         self._wanted: Verdict | None = None
 
     def _round(self, n: int) -> list[ToolCall]:
-        self._wanted = self._expected[(n - 1) % len(self._expected)]
-        return [fresh(call) for call in islice(cycle(self._calls), n)]
+        order = spread(len(self._calls), n)
+        self._wanted = self._expected[order[-1]]
+        return [fresh(self._calls[at]) for at in order]
 
     def calls(self, n: int) -> Iterator[Callable[[], object]]:
-        """``n`` single decisions, from the first call of the trace on."""
+        """``n`` single decisions, in the order of the trace."""
         return (partial(self._decide, call) for call in self._round(n))
 
     def batch(self, loops: int) -> Callable[[], object]:
         """``loops`` decisions in one go."""
-        return each(self._decide, self._round(loops))
+        return each([(self._decide, self._round(loops))])
 
     def check(self, result: object) -> None:
         """The last decision must be the verdict that its call got before the clock ran."""
         wanted = self._wanted
         told = (getattr(result, "kind", None), getattr(result, "reason", None))
         if wanted is None or told != (wanted.kind, wanted.reason):
-            raise WorkNotDoneError(f"the last decision returned {result!r} where {self._wanted!r} was expected")
+            raise WorkNotDoneError(
+                f"the last decision was {verdict_told(result)} where {verdict_told(wanted)} was expected"
+            )
 
 
 class Probe:
@@ -74,22 +78,23 @@ class Probe:
         found = offered(runtime, "syscall/decide", "none", workload.data["world"])
         if isinstance(found, Undefined):
             return found
-        return settled(_open(found, workload), asynchronous=awaits(found, "decide"))
+        opened: Decisions = finish(_open(found, workload), waits=awaits(found, "decide"))
+        return opened
 
 
 async def _open(found: Any, workload: Workload) -> Decisions:
     calls = calls_of(workload)
-    expected = [await settle(found.decide(fresh(call))) for call in calls]
-    for call, verdict, told in zip(calls, expected, workload.data["calls"], strict=True):
-        _require_verdict(call, verdict, told.get("class"))
+    expected = [await settled(found.decide(fresh(call))) for call in calls]
+    for number, (verdict, told) in enumerate(zip(expected, workload.data["calls"], strict=True)):
+        _require_verdict(number, verdict, told.get("class"))
     return Decisions(found.decide, calls, expected)
 
 
-def _require_verdict(call: ToolCall, verdict: Any, expected_class: str | None) -> None:
-    kind = getattr(verdict, "kind", None)
+def _require_verdict(number: int, verdict: Any, expected_class: str | None) -> None:
+    kind, told = getattr(verdict, "kind", None), verdict_told(verdict)
     if not isinstance(kind, int) or kind in _OPEN_ENDED:
-        raise WorkNotDoneError(f"the decision about {call.tool} is {verdict!r}, which settles nothing")
+        raise WorkNotDoneError(f"the decision about call {number} is {told}, which settles nothing")
     if expected_class == "deny" and kind != VerdictKind.DENY:
-        raise WorkNotDoneError(f"{call.tool} must be denied in this trace, and the decision is {verdict!r}")
+        raise WorkNotDoneError(f"call {number} must be denied in this trace, and the decision is {told}")
     if expected_class == "grammar" and kind != VerdictKind.TRANSFORM:
-        raise WorkNotDoneError(f"{call.tool} must be repaired in this trace, and the decision is {verdict!r}")
+        raise WorkNotDoneError(f"call {number} must be repaired in this trace, and the decision is {told}")

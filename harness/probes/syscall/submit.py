@@ -11,20 +11,29 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
-from harness.probes.syscall._trace import awaits, calls_of, fresh, offered, settle, settled, unusable
+from harness.probes._awaiting import awaits, finish, settled
+from harness.probes.syscall._trace import calls_of, fresh, offered, unusable
 from seams.contract.syscall import Counters
 from seams.contract.verdict import VerdictKind
 from seams.syscall.fold import kind_name
-from seams.syscall.reasons import reason_name
+from seams.syscall.reasons import UnknownReasonError, reason_code, reason_name
 
 __all__ = ["Probe", "Replayed", "replay"]
 
+_GATE = {"quarantined": "QUARANTINE", "transformed": "TRANSFORM", "denied": "DENY"}
+"""What a result's meta says of its admission, as the verdict that was carried out."""
+
 
 class Replayed(NamedTuple):
-    """The kernel's counters and how many submits got each KIND/REASON."""
+    """The kernel's counters, and how often each KIND/REASON was given.
+
+    ``verdicts`` has one entry a submit, and one besides for each result that a gate did not simply allow; ``done`` says
+    how many of them refused, rewrote, or kept a result out.
+    """
 
     counters: Counters
     verdicts: Mapping[str, int]
+    done: Mapping[str, int]
 
 
 class Probe:
@@ -50,13 +59,16 @@ class Probe:
         kernel = offered(runtime, "syscall/submit", "mock", workload.data["world"])
         if isinstance(kernel, Undefined):
             return kernel
-        return settled(_tally(kpi, kernel, workload), asynchronous=awaits(kernel, "submit", "reap", "counters"))
+        waits = awaits(kernel, "submit", "reap", "counters")
+        tally: Tally = finish(_tally(kpi, kernel, workload), waits=waits)
+        return tally
 
 
 async def _tally(kpi: str, kernel: Any, workload: Workload) -> Tally:
-    counters, verdicts = await replay(kernel, workload)
+    counters, verdicts, done = await replay(kernel, workload)
     if kpi == "verdict_reason_distribution":
-        return Tally(sum(verdicts.values()), reasons=verdicts, source=workload.source)
+        evidence = tuple(f"{name} = {count}" for name, count in done.items())
+        return Tally(sum(verdicts.values()), reasons=verdicts, source=workload.source, evidence=evidence)
     return Tally(getattr(counters, kpi), source=workload.source)
 
 
@@ -67,28 +79,53 @@ async def replay(kernel: Any, workload: Workload) -> Replayed:
         WorkNotDoneError: the kernel's counters contradict the verdicts it gave, or calls are unaccounted for.
     """
     verdicts: Counter[str] = Counter()
-    served = denied = rewritten = 0
+    gates: Counter[str] = Counter()
+    submits = served = denied = rewritten = 0
     for call in calls_of(workload):
-        handle, verdict = await settle(kernel.submit(fresh(call)))
-        result = await settle(kernel.reap(handle))
+        handle, verdict = await settled(kernel.submit(fresh(call)))
+        result = await settled(kernel.reap(handle))
+        submits += 1
         verdicts[f"{kind_name(verdict.kind)}/{reason_name(verdict.reason)}"] += 1
         served += result.meta.get("served_by") == "vdso"
-        denied += result.meta.get("verdict") == "deny" and result.meta.get("admit") != "denied"
+        gate = _GATE.get(result.meta.get("admit", ""))
+        if gate is not None:
+            gates[gate] += 1
+            verdicts[f"{gate}/{_reason(result.meta.get('reason', ''))}"] += 1
+        denied += result.meta.get("verdict") == "deny" and gate is None
         rewritten += verdict.kind == VerdictKind.TRANSFORM
-    counters: Counters = await settle(kernel.counters())
-    submits = sum(verdicts.values())
+    counters: Counters = await settled(kernel.counters())
     seen = {
         "submits": (counters.submits, submits),
         "vdso_hits": (counters.vdso_hits, served),
         "denies": (counters.denies, denied),
         "transforms": (counters.transforms, rewritten),
         "engine_calls": (counters.engine_calls, submits - served - denied),
+        "quarantines": (counters.quarantines, gates["QUARANTINE"]),
+        "result_denies": (counters.result_denies, gates["DENY"]),
+        # Whatever ran and did not fail was admitted, kept out or refused; else a gate broke down and let it pass.
+        "admitted": (
+            counters.admitted,
+            counters.engine_calls - counters.engine_errors - gates["QUARANTINE"] - gates["DENY"],
+        ),
     }
     _require_engine(kernel, counters)
     for name, (told, observed) in seen.items():
         if told != observed:
             raise WorkNotDoneError(f"the kernel counts {told} {name} and the replay saw {observed}")
-    return Replayed(counters, dict(verdicts))
+    done = {
+        "refusals": denied + gates["DENY"],
+        "rewrites": rewritten + gates["TRANSFORM"],
+        "results kept out": gates["QUARANTINE"],
+    }
+    return Replayed(counters, dict(verdicts), done)
+
+
+def _reason(name: str) -> str:
+    """The name as it is where it is one; a runtime's free text has no place in a histogram."""
+    try:
+        return reason_name(reason_code(name))
+    except UnknownReasonError:
+        return "UNNAMED"
 
 
 def _require_engine(kernel: Any, counters: Counters) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
-from harness.probes.syscall._trace import awaits, calls_of, fresh, offered, settle, settled, unusable
+from harness.probes._awaiting import awaits, finish, settled
+from harness.probes.syscall._trace import calls_of, fresh, offered, unusable
 
 __all__ = ["Probe"]
 
@@ -42,21 +43,22 @@ class Probe:
         if isinstance(path, Undefined):
             return path
         shared = params["arm"] == "shared_cache"
-        asynchronous = awaits(path, "mount")
-        if not asynchronous:
-            asynchronous = awaits(path.mount(workload.data["world"], lookup=True), "syscall", "counters")
-        return settled(_rate(path, workload, shared=shared), asynchronous=asynchronous)
+        waits = awaits(path, "mount")
+        if not waits:
+            waits = awaits(path.mount(workload.data["world"], lookup=True), "syscall", "counters")
+        rate: Tally = finish(_rate(path, workload, shared=shared), waits=waits)
+        return rate
 
 
 async def _rate(path: Any, workload: Workload, *, shared: bool) -> Tally:
     calls = calls_of(workload)
     world = workload.data["world"]
     if shared:
-        filling = await settle(path.mount(world, lookup=False))
+        filling = await settled(path.mount(world, lookup=False))
         hits = await _hits(filling, calls)
         if hits:
             raise WorkNotDoneError(f"with lookups off the fast path still answered {sum(hits.values())} calls")
-    hits = await _hits(await settle(path.mount(world, lookup=True)), calls)
+    hits = await _hits(await settled(path.mount(world, lookup=True)), calls)
     return Tally(sum(hits.values()), len(calls), reasons=hits, source=workload.source)
 
 
@@ -64,16 +66,18 @@ async def _hits(kernel: Any, calls: list[Any]) -> Mapping[str, int]:
     """Hits by tier of one replay."""
     tiers: Counter[str] = Counter()
     for call in calls:
-        result, _ = await settle(kernel.syscall(fresh(call)))
+        result, _ = await settled(kernel.syscall(fresh(call)))
         if result.meta.get("served_by") == "vdso":
-            tier = result.meta.get("tier", "")
-            tiers[_TIERS.get(tier, f"tier-{tier}")] += 1
-    counters = await settle(kernel.counters())
+            tiers[_TIERS.get(result.meta.get("tier", ""), "other")] += 1
+    counters = await settled(kernel.counters())
     settled_calls = counters.vdso_hits + counters.denies + counters.engine_calls
     if counters.submits != len(calls) or settled_calls != len(calls):
         raise WorkNotDoneError(
             f"of {len(calls)} calls the kernel submitted {counters.submits} and settled {settled_calls}"
         )
+    accounted = counters.admitted + counters.quarantines + counters.result_denies + counters.engine_errors
+    if counters.engine_calls != accounted:
+        raise WorkNotDoneError(f"of {counters.engine_calls} engine calls the gates account for {accounted}")
     if counters.vdso_hits != sum(tiers.values()):
         raise WorkNotDoneError(f"the kernel counts {counters.vdso_hits} hits and {sum(tiers.values())} results say so")
     return dict(tiers)

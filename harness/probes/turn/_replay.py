@@ -1,20 +1,23 @@
 """What the turn probes share: a recorded session as messages, and a slice that replays it turn by turn.
 
-A workload carries the first line and the size of each message, not its text; the text is built again at its true
-size, so that rendering moves as many bytes as it did. No probe lives here and nothing is read from a clock.
+A workload carries the first line and the size of each message, and of the user's the words, not its text; the text is
+built again at its true size, so that rendering moves as many bytes as it did. A user's message holds all of its words
+again, for they are the intents; what the assistant and the tools wrote is filler below the first line, which is all
+that a span shows of it. No probe lives here and nothing is read from a clock.
 """
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from harness.measure.clock import Engine, Undefined, Workload, repeat
+from harness.measure.clock import Engine, Undefined, Workload, WorkNotDoneError, is_async, repeat
 from seams.contract.turn import Message
 
-__all__ = ["REPLAYED", "Cycled", "Session", "content_of", "finish", "session_of", "settled", "spread"]
+__all__ = ["REPLAYED", "Cycled", "Session", "content_of", "session_of", "spread", "verified"]
+
+T = TypeVar("T")
 
 REPLAYED = 64
 """Turns of a session that are timed at most, spread evenly: each holds its own prepared history in memory."""
@@ -32,17 +35,28 @@ class Session(NamedTuple):
         return [self.messages[: self.seen[turn]] for turn in spread(turns, min(turns, REPLAYED))]
 
 
-def content_of(head: str, size: int, digest: str = "") -> str:
+def content_of(head: str, size: int, digest: str = "", words: str = "") -> str:
     """A text of exactly ``size`` bytes in UTF-8 that begins with ``head``: cut, or filled up below it.
 
-    The filling begins with ``digest``, so that two bodies of one size and one first line stay two bodies.
+    The line below holds those of ``words`` that are not in ``head``, whole and as far as they fit. Then comes
+    ``digest``, so that two bodies of one size and one first line stay two bodies; by twos, lest it read as a word.
     """
     data = head.encode("utf-8", "replace")
     if size <= len(data):
         cut = data[: max(size, 0)].decode("utf-8", "ignore")
         return cut + " " * (size - len(cut.encode()))
-    filling = digest[: size - len(data) - 1]
-    return data.decode() + "\n" + filling + " " * (size - len(data) - 1 - len(filling))
+    room = size - len(data) - 1
+    shown = set(head.replace(".", " ").split())
+    line = _whole_words([word for word in words.split() if word not in shown], room)
+    mark = "-".join(digest[at : at + 2] for at in range(0, len(digest), 2))
+    filling = (f"{line}\n{mark}" if line else mark)[:room]
+    return f"{data.decode()}\n{filling}" + " " * (room - len(filling))
+
+
+def _whole_words(words: Sequence[str], room: int) -> str:
+    """The first of ``words`` that fit into ``room`` bytes, parted by spaces. They are ASCII, a byte a character."""
+    line = " ".join(words)
+    return line if len(line) <= room else line[: room + 1].rpartition(" ")[0]
 
 
 def session_of(workload: Workload | None) -> Session | Undefined:
@@ -54,7 +68,8 @@ def session_of(workload: Workload | None) -> Session | Undefined:
     seen: list[int] = []
     for turn in workload.data["turns"]:
         messages += [
-            Message(each["role"], content_of(each["head"], each["bytes"], each["digest"])) for each in turn["messages"]
+            Message(each["role"], content_of(each["head"], each["bytes"], each["digest"], each.get("words", "")))
+            for each in turn["messages"]
         ]
         if messages:
             seen.append(len(messages))
@@ -93,7 +108,7 @@ class Cycled:
         """``loops`` calls; the result is the last call's input with what came of it."""
         following = cycle([self._inputs[turn] for turn in spread(len(self._inputs), loops)]).__next__
         call: Callable[..., Any] = self._call
-        if inspect.iscoroutinefunction(call):
+        if is_async(call):
 
             async def one_async() -> object:
                 given = following()
@@ -110,26 +125,19 @@ class Cycled:
     def check(self, result: Any) -> None:
         """Raise WorkNotDoneError unless the last call did its work."""
         given, came = result
-        self._verify(given, came)
+        verified(self._verify, given, came)
 
 
-async def settled(value: Any) -> Any:
-    """``value``, awaited if it is awaitable: a runtime's methods may be coroutine functions."""
-    return await value if isinstance(value, Awaitable) else value
+def verified(verify: Callable[[T, Any], None], given: T, came: Any) -> None:
+    """Hold what ``came`` of a method against what it was ``given``; nothing, and a thing of another shape, fail too.
 
-
-def finish(opening: Coroutine[Any, Any, Any], *methods: Callable[..., object]) -> Any:
-    """What ``opening`` returns; or ``opening`` itself, for the worker to await, where one of ``methods`` is async.
-
-    A synchronous runtime suspends nowhere, so its opening ends at the first step and no event loop is imported.
+    Raises:
+        WorkNotDoneError: from ``verify``, or because ``came`` is not what the contract names.
     """
-    if any(inspect.iscoroutinefunction(method) for method in methods):
-        return opening
+    if came is None:
+        raise WorkNotDoneError("the method gave back nothing")
     try:
-        opening.send(None)
-    except StopIteration as done:
-        return done.value
-    opening.close()
-    raise TypeError(
-        "A method of the runtime returned an awaitable without being a coroutine function: declare it async."
-    )
+        verify(given, came)
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        kind = type(came).__name__
+        raise WorkNotDoneError(f"the method gave back a {kind}, which is not what the contract names") from error

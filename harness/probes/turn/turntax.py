@@ -1,7 +1,7 @@
 """Probe of ``turn/turntax``: counts of one replayed trace, and the cost model over them.
 
 Counts come from the replay, prices from the formulas, and a priced number says so: its basis is a model, with every
-knob beside it.
+knob beside it. What did harm is judged here, from what the replay shows, and not by the runtime that replayed.
 """
 
 from __future__ import annotations
@@ -10,14 +10,15 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
-from harness.probes.syscall._trace import awaits, calls_of, offered, settle, settled, unusable
+from harness.probes._awaiting import awaits, finish, settled
+from harness.probes.syscall._trace import calls_of, offered, unusable
+from harness.probes.turn._safety import HARMS, harm_done
 from kpis.formulas.turn.turntax import KNOBS, net, turns_saved
 from seams.contract.turntax import Arm, Replay
 
 __all__ = ["Probe"]
 
 _MODELED = {"tokens_saved": "tokens", "dollars_saved": "dollars", "latency_saved_ms": "latency_ms"}
-_SAFETY_ARM = {"baseline": Arm.BASELINE, "kernel": Arm.ON}
 
 
 class Probe:
@@ -47,14 +48,14 @@ class Probe:
         seam = offered(runtime, "turn/turntax", "mock", workload.data["world"])
         if isinstance(seam, Undefined):
             return seam
-        return settled(_tally(kpi, seam, workload, params), asynchronous=awaits(seam, "replay"))
+        tally: Tally | Undefined = finish(_tally(kpi, seam, workload, params), waits=awaits(seam, "replay"))
+        return tally
 
 
-async def _tally(kpi: str, seam: Any, workload: Workload, params: Mapping[str, str]) -> Tally:
+async def _tally(kpi: str, seam: Any, workload: Workload, params: Mapping[str, str]) -> Tally | Undefined:
     source = workload.source
     if kpi == "safety_floor":
-        told = await _replay(seam, workload, _SAFETY_ARM[params["arm"]])
-        return Tally(getattr(told, params["what"]), source=source)
+        return await _safety(seam, workload, params)
     if kpi == "vdso_off_net":
         off = await _replay(seam, workload, Arm.OFF)
         return Tally(turns_saved(off.totals()), source=source)
@@ -68,11 +69,29 @@ async def _tally(kpi: str, seam: Any, workload: Workload, params: Mapping[str, s
     return Tally(priced[_MODELED[kpi]], knobs=dict(KNOBS), basis="model", source=source)
 
 
+async def _safety(seam: Any, workload: Workload, params: Mapping[str, str]) -> Tally | Undefined:
+    """The harm done in one arm, beside what is done without a kernel; where that is none there was nothing to stop."""
+    what, calls, world = params["what"], workload.data["calls"], workload.data["world"]
+    told = await _replay(seam, workload, Arm.BASELINE)
+    possible = harm_done(what, told, calls, world)
+    done = possible
+    if params["arm"] == "kernel":
+        done = harm_done(what, await _replay(seam, workload, Arm.ON), calls, world)
+    if not possible and not done:
+        return Undefined("no-denominator", HARMS[what].format(workload=workload.name, world=world))
+    return Tally(done, source=workload.source, evidence=(f"without a kernel = {possible}",))
+
+
 async def _replay(seam: Any, workload: Workload, arm: Arm) -> Replay:
     calls = calls_of(workload)
-    told: Replay = await settle(seam.replay(calls, workload.data["world"], arm))
+    told: Replay = await settled(seam.replay(calls, workload.data["world"], arm))
     if told.counters.submits != len(calls):
         raise WorkNotDoneError(f"of {len(calls)} calls the {arm.value} arm submitted {told.counters.submits}")
+    if len(told.returned) != len(calls) or len(told.context) != len(calls):
+        raise WorkNotDoneError(
+            f"of {len(calls)} calls the {arm.value} arm shows {len(told.returned)} at the engine "
+            f"and {len(told.context)} in the context"
+        )
     if told.mismatches():
         raise WorkNotDoneError(f"the books of the {arm.value} arm do not balance: {'; '.join(told.mismatches())}")
     return told

@@ -1,51 +1,53 @@
 """Drives the view over a recorded session: what it costs to spawn a turn, and how much smaller the window becomes.
 
 One call is one turn, at the length that the history had then. The phases are timed on inputs that the view itself
-prepared outside the clock, and a view that hands back its input, as one that is switched off does, is found out.
+prepared outside the clock. Costs and pins are taken from the messages, never from what the view says of them, and a
+view that hands back its input, as one that is switched off does, is found out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import Any, ClassVar
 
 from harness.measure.clock import Slice, Tally, Undefined, Workload, WorkNotDoneError
-from harness.probes.turn._replay import Cycled, Session, finish, session_of, settled
-from seams.contract.turn import Message, Outlook, Plan, View
-from seams.turn.spans import byte_length, token_cost
-from seams.turn.view import forecast_of
-from seams.turn.witness import audit
+from harness.probes._awaiting import finish, settled
+from harness.probes.turn._outlook import pinned_steps, role_of, tokens_of, utf8
+from harness.probes.turn._replay import Cycled, Session, session_of, verified
+from seams.contract.turn import Elided, Message, Outlook, Plan, Selected, View
 
-__all__ = ["Probe", "tokens_of", "verify_outlook", "verify_plan", "verify_rendered"]
-
-
-def tokens_of(messages: Sequence[Message]) -> int:
-    """Tokens of the texts of ``messages``."""
-    return sum(token_cost(byte_length(each.content)) for each in messages)
+__all__ = ["Probe", "verify_outlook", "verify_plan", "verify_rendered"]
 
 
 def verify_outlook(messages: Sequence[Message], outlook: Outlook) -> None:
-    """Raise WorkNotDoneError unless each message became a span of its size."""
-    lowered = [span.bytes for span in outlook.spans]
-    if lowered != [byte_length(each.content) for each in messages]:
-        raise WorkNotDoneError(f"{len(lowered)} spans do not have the sizes of {len(messages)} messages")
+    """Raise WorkNotDoneError unless each message became a span at its place, with the size and digest of its text."""
+    texts = [utf8(each.content) for each in messages]
+    if [(span.step, span.bytes) for span in outlook.spans] != [(step, len(text)) for step, text in enumerate(texts)]:
+        raise WorkNotDoneError(f"{len(outlook.spans)} spans do not have the sizes of {len(messages)} messages")
+    if [span.digest for span in outlook.spans] != [sha256(text).hexdigest() for text in texts]:
+        raise WorkNotDoneError(f"{len(outlook.spans)} spans do not have the digests of {len(messages)} messages")
 
 
 def verify_plan(messages: Sequence[Message], plan: Plan, budget: int) -> None:
-    """Raise WorkNotDoneError unless the plan parts what it scored, selects something and keeps to the budget."""
-    if not audit(plan).partition or not 0 < plan.candidates <= len(messages):
+    """Raise WorkNotDoneError unless the plan parts what it scored, keeps what was asked last and keeps to the budget.
+
+    A selected span costs what the message at its step costs, whatever the plan says.
+    """
+    placed: list[Selected | Elided] = [*plan.selected, *plan.elided]
+    steps, ids = {each.step for each in placed}, {each.id for each in placed} - {""}
+    if not len(placed) == len(steps) == len(ids) == plan.candidates or not steps.issubset(range(len(messages))):
         raise WorkNotDoneError(f"the plan is no partition of {plan.candidates} out of {len(messages)} messages")
     if not plan.selected:
         raise WorkNotDoneError(f"the plan selects none of {len(messages)} messages")
-    if sum(each.cost for each in plan.selected) > max(budget, plan.pinned_tokens):
-        raise WorkNotDoneError(f"the plan costs {plan.cost_used} tokens, within a budget of {budget}")
+    _verify_kept(messages, [messages[each.step] for each in plan.selected], budget, "plan")
 
 
 def verify_rendered(messages: Sequence[Message], rendered: Sequence[Message], budget: int) -> None:
     """Raise WorkNotDoneError unless ``rendered`` is a view of ``messages``: its own list, in order, within the budget.
 
-    What is pinned (goal, system, first and last user message) may exceed the budget, and the last user message is
-    always there.
+    What is pinned (goal, system, first and last user message) may exceed the budget alone, and the last user message
+    is always there.
     """
     if rendered is messages:
         raise WorkNotDoneError("the view handed back its input: it is switched off")
@@ -54,13 +56,17 @@ def verify_rendered(messages: Sequence[Message], rendered: Sequence[Message], bu
     history = iter(each.content for each in messages)
     if not all(each.content in history for each in rendered):  # `in` advances: a subsequence, in order
         raise WorkNotDoneError("a rendered text is not one of the history, or stands out of its order")
-    asked = [each.content for each in messages if (each.role or "user") == "user"]
-    if asked and asked[-1] not in {each.content for each in rendered}:
-        raise WorkNotDoneError("the last user message is not in the view")
-    pinned = tokens_of([messages[int(pin.removeprefix("span:"))] for pin in forecast_of(messages).pins])
-    spent = tokens_of(rendered)
-    if spent > max(budget, pinned):
-        raise WorkNotDoneError(f"the view holds {spent} tokens, within a budget of {budget}")
+    _verify_kept(messages, rendered, budget, "view")
+
+
+def _verify_kept(messages: Sequence[Message], kept: Sequence[Message], budget: int, what: str) -> None:
+    texts = {each.content for each in kept}
+    asked = [each.content for each in messages if role_of(each) == "user"]
+    if asked and asked[-1] not in texts:
+        raise WorkNotDoneError(f"the last user message is not in the {what}")
+    spent = tokens_of(kept)
+    if spent > budget and not texts <= {messages[step].content for step in pinned_steps(messages)}:
+        raise WorkNotDoneError(f"the {what} holds more than pins and costs {spent} tokens, within a budget of {budget}")
 
 
 _METHODS = {
@@ -104,9 +110,13 @@ async def _spawned(view: View, session: Session, phase: str) -> Slice:
         turns = [(history,) for history in histories]
         return Cycled(view.forecast, turns, lambda given, came: verify_outlook(given[0], came))
     outlooks = [(history, await settled(view.forecast(history))) for history in histories]
+    for history, outlook in outlooks:
+        verified(verify_outlook, history, outlook)
     if phase == "plan":
         return Cycled(view.plan, outlooks, lambda given, came: verify_plan(given[0], came, budget))
     plans = [(history, await settled(view.plan(history, outlook))) for history, outlook in outlooks]
+    for history, plan in plans:
+        verified(lambda given, came: verify_plan(given, came, budget), history, plan)
     return Cycled(view.render, plans, lambda given, came: verify_rendered(given[0], came, budget))
 
 
@@ -116,16 +126,19 @@ async def _compressed(view: View, session: Session) -> Tally | Undefined:
     Raises:
         WorkNotDoneError: an elided span lost its handle; a window that forgets is no compression.
     """
-    history = session.messages
-    plan = await settled(view.plan(history, await settled(view.forecast(history))))
+    history, budget = session.messages, view.budget
+    outlook = await settled(view.forecast(history))
+    verified(verify_outlook, history, outlook)
+    plan = await settled(view.plan(history, outlook))
+    verified(lambda given, came: verify_plan(given, came, budget), history, plan)
     rendered = await settled(view.render(history, plan))
-    verify_plan(history, plan, view.budget)
-    verify_rendered(history, rendered, view.budget)
-    witness = audit(plan)
-    if not witness.faithful:
-        raise WorkNotDoneError(f"{len(witness.unrecoverable)} elided spans cannot be recovered")
+    verified(lambda given, came: verify_rendered(given, came, budget), history, rendered)
+    lost = sum(each.digest != sha256(utf8(history[each.step].content)).hexdigest() for each in plan.elided)
+    if lost:
+        raise WorkNotDoneError(f"{lost} elided spans cannot be recovered: their handle is not the digest of their text")
     linear, planned = tokens_of(history), tokens_of(rendered)
     if planned == 0:
         return Undefined("no-denominator", "The view of the last turn holds no token: every text in it is empty.")
-    evidence = f"of {len(history)} messages {witness.resident} are resident, {witness.elided} elided with their handles"
+    resident, elided = len(plan.selected), len(plan.elided)
+    evidence = f"of {len(history)} messages {resident} are resident, {elided} elided with their handles"
     return Tally(linear, planned, evidence=(evidence,))

@@ -9,6 +9,7 @@ import pytest
 
 from harness.formats.claude_code import ClaudeCode
 from harness.formats.limits import FormatError, Limits
+from harness.formats.session_data import session_data
 from harness.formats.trace_build import totals
 from kpis.terms.trace import (
     EventKind,
@@ -281,6 +282,18 @@ def test_repeating_a_file_changes_no_total() -> None:
             continue
         data = path.read_bytes()
         assert totals(read(data + data)) == totals(read(data)), path.stem
+
+
+def test_the_words_of_a_prompt_are_kept_and_of_nothing_else() -> None:
+    data = session_data(
+        read(prompt("u", None, "Cancel\nmy order now") + answer("a", "u", "m") + prompt("v", "a", "on"))
+    )
+    messages = [message for turn in data["turns"] for message in turn["messages"]]
+    assert [(each["role"], len(each.get("words", "").split())) for each in messages] == [
+        ("user", 3),
+        ("assistant", 0),
+        ("user", 0),
+    ]
 
 
 def test_two_sessions_in_one_file_add_up() -> None:

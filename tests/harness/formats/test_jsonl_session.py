@@ -49,6 +49,15 @@ def test_a_turn_that_falls_behind_and_a_foreign_line_are_left_out_and_named() ->
     assert "3 lines (2, 3, 4)" in trace.issues[0].message
 
 
+def test_the_words_of_a_prompt_are_kept_and_of_nothing_else() -> None:
+    body = "Cancel\nmy order now"
+    trace = read(session(*((0, role, body) for role in ("system", "user", "tool")), (1, "assistant", body)))
+    messages = [message for turn in session_data(trace)["turns"] for message in turn["messages"]]
+    assert [len(message.get("words", "").split()) for message in messages] == [0, 3, 0, 0]
+    assert messages[1]["words"].split()[0] == messages[1]["head"]
+    assert type(messages[1]["head"]) is str
+
+
 def test_a_truth_value_is_no_turn() -> None:
     assert read(b'{"turn": true, "role": "user", "text": "go"}\n').nodes == ()
 

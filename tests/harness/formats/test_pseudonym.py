@@ -7,7 +7,7 @@ import re
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.formats.pseudonym import HEAD_BYTES, Pseudonyms, safe_id, safe_name
+from harness.formats.pseudonym import HEAD_BYTES, WORDS, Pseudonyms, safe_id, safe_name
 
 _WORD = re.compile(r"[^\W_]+")
 
@@ -23,6 +23,43 @@ def test_no_word_of_four_letters_survives(text: str, key: bytes) -> None:
     assert len(head.encode()) <= HEAD_BYTES
     assert head.isascii()
     assert head.isprintable()
+
+
+@given(st.text(max_size=300) | st.lists(st.text(max_size=9)).map("\n".join), st.binary(max_size=40))
+@settings(deadline=None)
+def test_no_word_of_four_letters_survives_among_the_words_of_a_prompt(text: str, key: bytes) -> None:
+    body = text.encode("utf-8", "surrogatepass")
+    prompt = Pseudonyms(key).prompt(body)
+    assert prompt == Pseudonyms(key).head(body)
+    kept = prompt.words.split(" ") if prompt.words else []
+    for word in _WORD.findall(text.lower()):
+        if len(word) >= 4:
+            assert word not in kept, (word, kept)
+    assert len(kept) == len(set(kept)) <= WORDS
+    assert all(2 < len(word) <= HEAD_BYTES and word.isascii() and word.isalpha() for word in kept)
+
+
+@given(st.lists(st.sampled_from(["refund", "policy", "cancel", "ledger", "price", "seat"]), min_size=1, max_size=12))
+@settings(deadline=None)
+def test_no_ordinary_word_survives_inside_the_words_either(words: list[str]) -> None:
+    kept = Pseudonyms(b"key").words("\n".join(words).encode())
+    assert len(kept.split()) == len(set(words))
+    assert not [word for word in words if word in kept]
+
+
+def test_the_words_of_a_prompt_are_those_of_its_heads_and_of_every_line() -> None:
+    names = Pseudonyms(b"key")
+    prompt = names.prompt(b"Cancel it: my ledger.\n\nThe LEDGER of 2024,\nas an order")
+    assert prompt == names.head(b"Cancel it: my ledger.")
+    assert prompt.words.split() == [names.word(word) for word in ("cancel", "ledger", "the", "2024", "order")]
+
+
+def test_the_words_of_a_prompt_are_bounded() -> None:
+    names = Pseudonyms(b"key")
+    body = " ".join(f"word{number}" for number in range(1_000)).encode()
+    assert names.words(body).split() == [names.word(f"word{number}") for number in range(WORDS)]
+    assert names.words(b"a" * 1_000_000) == names.word("a" * HEAD_BYTES)
+    assert names.words(b"\xff\xfe it is") == names.words(b"") == ""
 
 
 @given(st.lists(st.sampled_from(["refund", "policy", "cancel", "ledger", "price", "seat"]), min_size=1, max_size=12))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
 
-from harness.judge.where import Cause, Function, where
+from harness.judge.where import SCATTERS, Cause, Function, where
 
 
 def entry(
@@ -96,10 +97,21 @@ def test_what_scatters_on_a_side_has_not_moved_until_it_moves_further() -> None:
     base = answer({"a.py:poll": entry(calls=4)}, {"poll": 4}, scatter={"a.py:poll": 0.25, "poll": 0.5})
     near = answer({"a.py:poll": entry(calls=4.5, opcodes=11)}, {"poll": 4.75}, scatter={"a.py:poll": 0.25, "poll": 0.5})
     assert where(base, near) == ()
-    far = answer({"a.py:poll": entry(calls=5)}, {"poll": 6}, scatter={"a.py:poll": 0.25})
+    far = answer({"a.py:poll": entry(calls=6)}, {"poll": 6}, scatter={"a.py:poll": 0.25})
     assert named(where(base, far)) == [("poll", Cause.CALLS), ("poll", Cause.CALLS)]
     gone = answer({}, {"poll": 4})
     assert named(where(base, gone)) == [("poll", Cause.CALLS)]
+
+
+def test_the_margin_of_what_scatters_errs_in_two_of_a_hundred() -> None:
+    draw = random.Random(20).gauss
+    trials = [[draw(0, 1) for _ in range(4)] for _ in range(40_000)]
+
+    def errs(times: float) -> float:
+        return sum(abs(a - c) > times * (abs(a - b) + abs(c - d)) for a, b, c, d in trials) / len(trials)
+
+    assert errs(SCATTERS) == pytest.approx(0.02, abs=0.005)
+    assert errs(1) == pytest.approx(0.17, abs=0.02)
 
 
 def test_sides_of_different_loops_are_refused() -> None:

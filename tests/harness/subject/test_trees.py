@@ -72,6 +72,9 @@ def test_modes_and_links(work: Repo) -> None:
     (work.top / "dangling").symlink_to("nowhere")
     work.commit()
     (work.top / "plain").chmod(0o600)
+    # Left behind by a clone on another file system; here both would be wrong.
+    work.git("config", "core.symlinks", "false")
+    work.git("config", "core.fileMode", "false")
     with materialise(work.project(), work.base()) as sides:
         for root in sides.roots:
             assert stat.S_IMODE((root / "tool").stat().st_mode) == 0o755
@@ -141,6 +144,15 @@ def test_hostile_names(work: Repo) -> None:
             assert listing(root) == tracked
         for root in sides.head:
             assert listing(root) == tracked | {name: os.fsencode(name) for name in names}
+
+
+def test_names_that_differ_in_case_are_two(work: Repo) -> None:
+    work.commit({"lower": "1"})
+    work.git("config", "core.ignoreCase", "true")
+    work.write({"LOWER": "2"})
+    with materialise(work.project(), work.base()) as sides:
+        assert listing(sides.base[0]) == {"lower": b"1"}
+        assert listing(sides.head[0]) == {"lower": b"1", "LOWER": b"2"}
 
 
 def test_a_project_inside_a_repository(work: Repo) -> None:

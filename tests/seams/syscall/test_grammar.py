@@ -63,7 +63,7 @@ def test_a_repair_makes_the_call_complete(args: bytes, repaired: bytes) -> None:
         b"{oops",
     ],
 )
-def test_a_repair_that_leaves_a_gap_is_not_applied(args: bytes) -> None:
+def test_half_a_repair_is_refused(args: bytes) -> None:
     rung = GrammarRung(AIRLINE.grammars)
     verdict = rung.adjudicate(submitted("convert_currency", args))
     assert (verdict.kind, verdict.reason) == (VerdictKind.DENY, ReasonCode.MISROUTE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 
 import pytest
@@ -16,6 +17,7 @@ from seams.syscall import submit as submitting
 from seams.syscall.fold import Chain
 from seams.syscall.kernel import Kernel, fresh_kernel
 from seams.syscall.reap import ReapError
+from seams.syscall.vdso import Vdso
 from seams.syscall.worlds import WorldError
 
 HINTS = {"readOnlyHint": "true", "idempotentHint": "true"}
@@ -159,7 +161,52 @@ def test_an_engine_that_fails_is_counted_and_admits_nothing() -> None:
         kernel.reap(handle)
     result, _ = kernel.syscall(ToolCall("t"))
     assert (result.status, result.meta["error"]) == (Status.ERROR, "OSError: the line is down")
-    assert moved(kernel) == {"submits": 2, "engine_calls": 2}
+    assert moved(kernel) == {"submits": 2, "engine_calls": 2, "engine_errors": 2}
+
+
+def test_what_an_engine_says_while_it_fails_stays_out_of_the_context() -> None:
+    kernel = Kernel(Chain([Says(Verdict(VerdictKind.ALLOW))]), Fails())
+    result, _ = kernel.syscall(ToolCall("t"))
+    assert json.loads(result.payload) == {"error": "OSError"}
+
+
+class Broken(Says):
+    """A part that breaks down in place of its opinion."""
+
+    def adjudicate(self, call: ToolCall) -> Verdict:
+        raise OSError("the rung is gone")
+
+    def admit(self, call: ToolCall, result: Result) -> Verdict:
+        raise OSError("the gate is gone")
+
+
+def test_a_gate_that_breaks_down_is_no_error_of_the_engine() -> None:
+    allow = Says(Verdict(VerdictKind.ALLOW))
+    kernel = Kernel(Chain([allow]), NoopEngine(), admitters=(Broken(allow.verdict),))
+    with pytest.raises(OSError, match="the gate is gone"):
+        kernel.syscall(ToolCall("t"))
+    assert moved(kernel) == {"submits": 1, "engine_calls": 1}, "nothing admitted, and no error counted as the engine's"
+    kernel = Kernel(Chain([Broken(allow.verdict)]), NoopEngine())
+    with pytest.raises(OSError, match="the rung is gone"):
+        kernel.syscall(ToolCall("t"))
+
+
+def test_a_completion_is_learned_from_once_and_a_failure_never() -> None:
+    class Learns(Vdso):
+        __slots__ = ("seen",)
+
+        def observe(self, call: ToolCall, result: Result) -> None:
+            self.seen.append((call.tool, result.payload))
+
+    allow = Chain([Says(Verdict(VerdictKind.ALLOW))])
+    path = Learns()
+    path.seen = []
+    kernel = Kernel(allow, NoopEngine(), path)
+    kernel.syscall(ToolCall("one"))
+    kernel.syscall(ToolCall("two"))
+    assert path.seen == [("one", b"{}"), ("two", b"{}")]
+    Kernel(allow, Fails(), path).syscall(ToolCall("three"))
+    assert len(path.seen) == 2
 
 
 @pytest.mark.parametrize(
@@ -201,6 +248,13 @@ def test_every_gate_sees_every_result_and_the_strictest_is_carried_out() -> None
     kernel = Kernel(Chain([Says(Verdict(VerdictKind.ALLOW))]), NoopEngine(), admitters=gates)
     assert kernel.syscall(ToolCall("t"))[0].meta["admit"] == "denied"
     assert [gate.asked for gate in gates] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("kind", [VerdictKind.QUARANTINE, VerdictKind.TRANSFORM, VerdictKind.DENY])
+def test_of_equally_strict_gates_the_earlier_one_is_carried_out(kind: int) -> None:
+    said = [Verdict(kind, reason, "says", b"x") for reason in (ReasonCode.SECRET_EXFIL, ReasonCode.OVERSIZE)]
+    kernel = Kernel(Chain([Says(Verdict(VerdictKind.ALLOW))]), NoopEngine(), admitters=tuple(Says(v) for v in said))
+    assert kernel.syscall(ToolCall("t"))[0].meta["reason"] == "SECRET_EXFIL"
 
 
 def test_the_fast_path_comes_before_policy_and_engine() -> None:

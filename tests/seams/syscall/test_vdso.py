@@ -49,6 +49,13 @@ def test_the_order_of_keys_does_not_matter() -> None:
     assert path.lookup(read("get_y", b'{"a":1,"b":2}')) is None
 
 
+def test_a_number_is_compared_as_it_is_written() -> None:
+    path = Vdso()
+    path.observe(read(args=b'{"a":1}'), ok(b"1"))
+    assert path.lookup(read(args=b'{"a":1.0}')) is None
+    assert path.lookup(read(args=b'{"a": 1}')) is not None
+
+
 @pytest.mark.parametrize(
     ("args", "answer"),
     [

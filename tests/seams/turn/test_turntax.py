@@ -1,4 +1,4 @@
-"""The replay: golden traces, its four arms, and what the safety counts observe."""
+"""The replay of authored traces: its four arms, and what it shows of the engine and of the context."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from seams.contract.syscall import Counters, Result, ToolCall, Verdict
 from seams.contract.turntax import Arm, Replay, TurnClass
 from seams.contract.verdict import Status, VerdictKind
 from seams.engines.airline import POISON, AirlineEngine
+from seams.syscall.admission import BareGate
 from seams.turn.turntax import TurnTaxReplay, classify, offer
 
 AUTHORED = Path(__file__).parents[2] / "cases" / "syscall"
@@ -32,10 +33,6 @@ def kernel(replay: Replay) -> tuple[int, ...]:
     return astuple(replay.counters)[:6]
 
 
-def spent(replay: Replay) -> tuple[int, int]:
-    return replay.input_tokens, replay.output_tokens
-
-
 def check_books(arms: dict[Arm, Replay]) -> None:
     for arm, replay in arms.items():
         assert replay.arm is arm
@@ -44,42 +41,6 @@ def check_books(arms: dict[Arm, Replay]) -> None:
     saved = {arm: sum(arms[arm].totals()[name] for name in ("grammar", "pure", "dedup", "static")) for arm in Arm}
     assert saved[Arm.ON] - saved[Arm.OFF] == served
     assert saved[Arm.OFF] == arms[Arm.OFF].totals()["grammar"]
-
-
-def test_the_smoke_trace(cases: Path) -> None:
-    _, arms = replays(cases / "replay" / "tau2-smoke.json")
-    check_books(arms)
-    assert kernel(arms[Arm.ON]) == (12, 6, 6, 0, 0, 0)
-    assert spent(arms[Arm.ON]) == (355, 140)
-    assert kernel(arms[Arm.SHARED_CACHE]) == (12, 7, 5, 0, 0, 0)
-    assert spent(arms[Arm.SHARED_CACHE]) == (298, 119)
-    assert kernel(arms[Arm.OFF]) == (12, 0, 12, 0, 0, 0)
-    assert spent(arms[Arm.OFF]) == (687, 250)
-    engine = [at for at, each in enumerate(arms[Arm.ON].classes, 1) if each is TurnClass.PASS]
-    assert engine == [1, 2, 4, 7, 10, 11]
-    engine = [at for at, each in enumerate(arms[Arm.SHARED_CACHE].classes, 1) if each is TurnClass.PASS]
-    assert engine == [1, 4, 7, 10, 11]
-
-
-def test_the_airline_trace(cases: Path) -> None:
-    expected, arms = replays(cases / "replay" / "turntax-airline.json")
-    check_books(arms)
-    on, off = arms[Arm.ON], arms[Arm.OFF]
-    assert [each.value for each in on.classes] == expected
-    assert on.totals() == {
-        "grammar": 2,
-        "pure": 2,
-        "dedup": 3,
-        "static": 2,
-        "quarantine": 1,
-        "deny": 1,
-        "pass": 3,
-    }
-    assert kernel(on) == (14, 7, 6, 1, 2, 1)
-    assert kernel(off) == (14, 0, 11, 3, 2, 1)
-    assert off.totals()["pass"] == 8
-    safety = {arm: (arms[arm].injections_admitted, arms[arm].destructive_executed) for arm in Arm}
-    assert safety == {Arm.ON: (0, 0), Arm.OFF: (0, 0), Arm.SHARED_CACHE: (0, 0), Arm.BASELINE: (1, 1)}
 
 
 def test_an_authored_trace_in_the_default_world() -> None:
@@ -91,7 +52,6 @@ def test_an_authored_trace_in_the_default_world() -> None:
     assert kernel(arms[Arm.OFF]) == (8, 0, 7, 1, 1, 0)
     # What the off arm read before its write is stranded; what it read after is still good.
     assert [each.value for each in arms[Arm.SHARED_CACHE].classes][:2] == ["dedup", "dedup"]
-    assert arms[Arm.BASELINE].destructive_executed == 0  # nothing here both sounds like a write and is forbidden
     assert arms[Arm.BASELINE].counters.engine_calls == 8
 
 
@@ -99,8 +59,11 @@ def test_an_authored_trace_in_the_airline_world() -> None:
     expected, arms = replays(AUTHORED / "desk-airline.json")
     check_books(arms)
     assert [each.value for each in arms[Arm.ON].classes] == expected
-    assert (arms[Arm.BASELINE].injections_admitted, arms[Arm.BASELINE].destructive_executed) == (1, 1)
-    assert (arms[Arm.ON].injections_admitted, arms[Arm.ON].destructive_executed) == (0, 0)
+    on, baseline = arms[Arm.ON], arms[Arm.BASELINE]
+    assert [body is not None for body in on.returned] == [True, True, True, False, False, False, False]
+    assert all(body is not None for body in baseline.returned)
+    assert (POISON.encode() in (on.returned[0] or b""), POISON.encode() in on.context[0]) == (True, False)
+    assert baseline.context == baseline.returned
 
 
 def test_a_replay_leaves_the_calls_and_the_next_replay_alone() -> None:
@@ -116,7 +79,9 @@ def test_a_replay_leaves_the_calls_and_the_next_replay_alone() -> None:
 def test_unmediated_tools_really_run() -> None:
     calls = [ToolCall("delete_account"), ToolCall("fetch_policy", b'{"topic":"refund"}'), ToolCall("nothing")]
     told = TurnTaxReplay().replay(calls, "airline", Arm.BASELINE)
-    assert (told.counters.engine_calls, told.injections_admitted, told.destructive_executed) == (3, 1, 1)
+    assert told.counters.engine_calls == 3
+    assert b"deleted" in told.context[0]
+    assert POISON.encode() in told.context[1]
     assert told.mismatches() == ()
     assert told.totals() == dict.fromkeys(told.totals(), 0)
 
@@ -126,6 +91,26 @@ def test_books_that_do_not_balance_are_told() -> None:
     cooked = replace(told, counters=Counters(submits=1, engine_calls=1))
     assert any(line.startswith("denies") for line in cooked.mismatches())
     assert any("submits" in line for line in replace(told, classes=()).mismatches())
+
+
+def test_an_engine_call_that_no_gate_accounts_for_is_told() -> None:
+    told = TurnTaxReplay().replay([ToolCall("get_x")], "default", Arm.ON)
+    assert told.mismatches() == ()
+    for lost in ("admitted", "engine_calls"):
+        counters = replace(told.counters, **{lost: 0})
+        assert any(line.startswith("engine_calls") for line in replace(told, counters=counters).mismatches())
+    assert any("engine_calls" in line for line in replace(told, returned=(None,)).mismatches())
+    failed = replace(told.counters, admitted=0, engine_errors=1)
+    assert replace(told, counters=failed).mismatches() == ()
+
+
+def test_a_gate_that_breaks_down_ends_the_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    def breaks(*_: object) -> Verdict:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(BareGate, "admit", breaks)
+    with pytest.raises(ZeroDivisionError):
+        TurnTaxReplay().replay([ToolCall("get_x")], "default", Arm.ON)
 
 
 ALLOW = Verdict(VerdictKind.ALLOW)
@@ -193,6 +178,16 @@ def test_what_an_airline_tool_refuses(tool: str, args: bytes) -> None:
     result = AirlineEngine().complete(ToolCall(tool, args))
     assert result.status == Status.ERROR
     assert "error" in json.loads(result.payload)
+
+
+def test_an_empty_text_is_a_text() -> None:
+    result = AirlineEngine().complete(ToolCall("get_user_details", b'{"user_id":""}'))
+    assert (result.status, json.loads(result.payload)["user_id"]) == (Status.OK, "")
+
+
+def test_nobody_of_the_airline_world_has_a_name() -> None:
+    result = AirlineEngine().complete(ToolCall("get_user_details", b'{"user_id":"u"}'))
+    assert json.loads(result.payload)["name"] == "account holder"
 
 
 def test_only_the_refund_document_is_poisoned() -> None:

@@ -10,16 +10,15 @@ from typing import Any
 import pytest
 
 from harness.measure.clock import Undefined
-from harness.measure.legs import Unavailable, instructions
+from harness.measure.legs import Unavailable, tools
 from harness.measure.legs.instructions import (
     AGREEMENT,
     ENOUGH,
     InstructionCount,
     available,
     count,
-    read_cachegrind,
-    read_perf,
 )
+from harness.measure.legs.tools import read_cachegrind, read_perf
 from tests.harness.measure.legs.sides import job, side
 
 FLOOR = 1e-3
@@ -249,5 +248,5 @@ def test_cachegrind_counts_where_no_hardware_counter_does(
     perf.tell(text="<not supported>")
     found = available()
     assert found == "cachegrind"
-    monkeypatch.setattr(instructions, "_fixed_layout", list)
+    monkeypatch.setattr(tools, "_fixed_layout", list)
     assert available() == "cachegrind"  # a kernel that forbids a fixed layout costs exactness at most

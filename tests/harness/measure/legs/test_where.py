@@ -10,7 +10,9 @@ import pytest
 
 from harness.judge.where import Cause, Function, where
 from harness.measure.launch import launch
-from harness.measure.legs.where import Calls, Opcodes, digest
+from harness.measure.legs.executed import Calls, Opcodes
+from harness.measure.legs.where import LOOPS as USUAL
+from harness.measure.legs.where import digest
 from tests.harness.measure.legs.sides import job, side
 
 LOOPS = 20
@@ -39,6 +41,12 @@ def test_the_counts_are_exact_and_repeat(tmp_path: Path) -> None:
     assert "sys.setprofile" not in first["builtins"]
     assert "thing.py:unused" not in functions
     assert not any("legs" in name for name in functions)
+
+
+def test_a_job_that_does_not_say_how_many_calls_takes_the_usual_number(tmp_path: Path) -> None:
+    tree = side(tmp_path / "base")
+    answer = launch(job(tree, task="leg:where"), seed=1, limit=60, folder=tmp_path, cwd=tree)
+    assert (answer.undefined, answer.result["loops"]) == (None, USUAL)
 
 
 def test_what_two_rounds_call_unequally_often_is_told_by_how_much(tmp_path: Path) -> None:

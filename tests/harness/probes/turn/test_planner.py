@@ -7,7 +7,7 @@ import pytest
 
 from harness.measure.clock import Tally, Undefined, WorkNotDoneError
 from harness.probes.turn.planner import Probe, synthetic_forecast, synthetic_spans
-from seams.contract.turn import ElisionReason
+from seams.contract.turn import ElisionReason, Plan
 from seams.runtimes.reference import make
 from seams.turn.planner import ReferencePlanner, offer
 from tests.harness.probes.turn.sessions import runtime, session
@@ -95,29 +95,81 @@ class Altered(ReferencePlanner):
         return self._alter(super().optimize(*given, **named))
 
 
+def only_pins(plan: Plan) -> Plan:
+    """A planner that does not bother to fill its budget."""
+    pins = tuple(each for each in plan.selected if each.pinned)
+    rest = tuple(each for each in plan.selected if not each.pinned)
+    return replace(plan, selected=pins, elided=(*plan.elided, *rest), cost_used=sum(each.cost for each in pins))
+
+
 @pytest.mark.parametrize(
     ("alter", "message"),
     [
         (lambda plan: replace(plan, selected=plan.selected[1:]), "no partition"),
         (lambda plan: replace(plan, elided=(*plan.elided[1:], plan.elided[1])), "no partition"),
-        (lambda plan: replace(plan, objective="exact-dp"), "follows 'exact-dp'"),
-        (lambda plan: replace(plan, cost_used=plan.cost_used + 1), "cost"),
-        (lambda plan: replace(plan, selected=(), elided=(*plan.selected, *plan.elided), cost_used=0), "nothing"),
-        (
-            lambda plan: replace(
-                plan,
-                selected=(*plan.selected, *plan.elided),
-                elided=(),
-                cost_used=sum(e.cost for e in (*plan.selected, *plan.elided)),
-            ),
-            "within a budget",
-        ),
+        (lambda plan: replace(plan, objective="a secret"), "follows another objective"),
+        (lambda plan: replace(plan, cost_used=plan.cost_used + 1), "and the plan says"),
+        (lambda plan: replace(plan, selected=(), elided=(*plan.selected, *plan.elided), cost_used=0), "2 pinned spans"),
+        (only_pins, r"leaves out \d+ spans of 100"),
+        (lambda plan: everything(plan, cost=0), "and the plan says 0"),
+        (lambda plan: everything(plan, pinned=True), "sealed, tombstoned or released"),
+        (lambda plan: everything(plan, pinned=True, worst=True), "within a budget"),
+        (lambda _: None, "gave back nothing"),
+        (lambda _: (), "gave back a tuple"),
     ],
 )
 def test_a_broken_plan_is_work_not_done(alter, message: str) -> None:
     sliced = Probe().open("planner_optimize_ns", runtime(Altered(alter)), None, {"objective": "greedy", "n": "100"})
-    with pytest.raises(WorkNotDoneError, match=message):
+    with pytest.raises(WorkNotDoneError, match=message) as caught:
         sliced.check(sliced.batch(1)())
+    assert "secret" not in str(caught.value)
+
+
+def everything(plan: Plan, *, cost: int | None = None, pinned: bool = False, worst: bool = False) -> Plan:
+    """All that may be selected (with ``pinned`` and not ``worst``, what may not too), under a false name."""
+    barred = () if pinned and not worst else (ElisionReason.SEALED, ElisionReason.RELEASED)
+    taken = (*plan.selected, *(each for each in plan.elided if each.reason not in barred))
+    left = tuple(each for each in plan.elided if each.reason in barred)
+    spent = sum(each.cost for each in taken) if cost is None else cost
+    return replace(plan, selected=taken, elided=left, cost_used=spent, pinned_tokens=spent if pinned else 0)
+
+
+class Rescored(ReferencePlanner):
+    """Scores, then breaks the candidates."""
+
+    def __init__(self, alter) -> None:
+        super().__init__()
+        self._alter = alter
+
+    def candidates(self, *given):
+        return self._alter(super().candidates(*given))
+
+
+def test_what_a_span_costs_is_not_the_planners_word() -> None:
+    free = Rescored(lambda scored: [each._replace(cost=0) for each in scored])
+    for params, work in (({"objective": "greedy", "n": "100"}, None), (TRACE, session(4))):
+        asked, given = (
+            Probe().open("planner_optimize_ns", runtime(each), work, params).batch(1)()[0]
+            for each in (free, ReferencePlanner())
+        )
+        assert asked == given
+        assert all(each.cost == -(-each.cell.bytes // 4) for each in asked[0])
+
+
+@pytest.mark.parametrize(
+    ("alter", "message"),
+    [
+        (lambda _: None, "gave back nothing"),
+        (lambda _: [], "100 spans out of 100"),
+        (lambda scored: scored[1:], "1 spans out of 100"),
+        (lambda scored: [*scored, scored[0]], "101 scored candidates"),
+        (lambda scored: [*scored[1:], scored[0]._replace(cell=scored[0].cell._replace(id="x"))], "100 scored"),
+        (lambda scored: [each._replace(benefit=float("nan")) for each in scored], "no finite number"),
+    ],
+)
+def test_broken_candidates_are_work_not_done(alter, message: str) -> None:
+    with pytest.raises(WorkNotDoneError, match=message):
+        Probe().open("planner_optimize_ns", runtime(Rescored(alter)), None, {"objective": "greedy", "n": "100"})
 
 
 def count(kpi: str, arm: str, turns: int, planner: object = None) -> Tally:
@@ -130,18 +182,35 @@ def count(kpi: str, arm: str, turns: int, planner: object = None) -> Tally:
     ("kpi", "arm", "turns", "counted"),
     [
         ("candidate_scorings", "full", 4, 4 + 7 + 10 + 13),
-        ("candidate_scorings", "bounded", 4, 4 + 7 + 10 + 13),
         ("candidate_scorings", "full", 60, sum(3 * turn + 1 for turn in range(1, 61))),
-        ("candidate_scorings", "bounded", 60, sum(min(3 * turn + 1, 128) for turn in range(1, 61))),
         ("candidate_scorings_per_turn", "full", 60, 181),
-        ("candidate_scorings_per_turn", "bounded", 60, 128),
-        ("candidate_scorings_per_turn", "bounded", 4, 13),
+        ("candidate_scorings_per_turn", "full", 4, 13),
     ],
 )
-def test_counted_scorings_equal_the_closed_form(kpi: str, arm: str, turns: int, counted: int) -> None:
+def test_a_full_scan_counts_its_closed_form(kpi: str, arm: str, turns: int, counted: int) -> None:
     tally = count(kpi, arm, turns)
     assert (tally.numerator, tally.denominator, tally.basis) == (counted, None, "count")
+    assert tally.evidence[0].startswith("closed form: i ")
     assert tally.evidence[0].endswith(f"is {counted}")
+
+
+@pytest.mark.parametrize(("turns", "bound"), [(4, 34), (60, sum(min(3 * turn + 1, 128) for turn in range(1, 61)))])
+def test_a_bounded_scan_counts_what_the_index_names_beside_its_bound(turns: int, bound: int) -> None:
+    """Each turn's question shares two words with every earlier one; answers and results are named as the newest."""
+    named = 0
+    for turn in range(1, turns + 1):
+        held = range(3 * turn + 1)
+        asked = {step for step in held if step % 3 == 1}
+        named += len({0, *asked, *held[-32:]})
+    tally = count("candidate_scorings", "bounded", turns)
+    assert tally.numerator == named <= bound
+    assert tally.evidence == (f"bound: min(i, 128) summed over {turns} turns, i spans held, is {bound}",)
+
+
+def test_the_last_turn_of_a_bounded_scan_is_below_its_cap() -> None:
+    tally = count("candidate_scorings_per_turn", "bounded", 60)
+    assert tally.numerator == 1 + 60 + 32 - 10 < 128
+    assert tally.evidence == ("bound: min(i, 128) at the last turn, i spans held, is 128",)
 
 
 class Miscounting(ReferencePlanner):
@@ -166,7 +235,8 @@ class Miscounting(ReferencePlanner):
         ("full", {"dropped": 1}),
         ("bounded", {"extra": 1}),
         ("bounded", {"extra": -1}),
-        ("bounded", {"dropped": 4}),
+        ("bounded", {"dropped": 3}),
+        ("bounded", {"dropped": 99}),
     ],
 )
 def test_a_count_that_contradicts_the_session_is_work_not_done(arm: str, wrong: dict[str, int]) -> None:
@@ -175,13 +245,36 @@ def test_a_count_that_contradicts_the_session_is_work_not_done(arm: str, wrong: 
 
 
 def test_an_index_that_needs_fewer_than_its_bound_is_believed() -> None:
-    class Sparing(ReferencePlanner):
-        def candidates(self, spans, forecast, cap=None):
-            return super().candidates(spans[-2:], forecast, cap)
-
-    tally = count("candidate_scorings", "bounded", 4, Sparing())
-    assert tally.numerator == 8
+    tally = count("candidate_scorings", "bounded", 4, Sparing(keeps_pins=True))
+    assert tally.numerator == 3 + 3 * 4
     assert tally.evidence[0].endswith("is 34")
+
+
+class Sparing(ReferencePlanner):
+    """Scores the pins and the newest span, or the newest span alone."""
+
+    def __init__(self, *, keeps_pins: bool) -> None:
+        super().__init__()
+        self._keeps_pins = keeps_pins
+
+    def candidates(self, spans, forecast, cap=None):
+        pins = forecast.pins if self._keeps_pins else ()
+        return super().candidates([each for each in spans if each.id in pins or each is spans[-1]], forecast)
+
+
+def test_an_index_that_loses_the_pins_is_work_not_done() -> None:
+    with pytest.raises(WorkNotDoneError, match="2 pinned spans out of 4 given were not scored"):
+        count("candidate_scorings", "bounded", 4, Sparing(keeps_pins=False))
+
+
+def test_scorings_that_a_planner_does_not_count_are_found_by_its_candidates() -> None:
+    class Silent(ReferencePlanner):
+        @property
+        def scorings(self) -> int:
+            return super().scorings // 2
+
+    with pytest.raises(WorkNotDoneError, match="2 were counted as scored and 4 came back"):
+        count("candidate_scorings", "bounded", 4, Silent())
 
 
 class Asynchronous:

@@ -1,22 +1,68 @@
 from __future__ import annotations
 
 import asyncio
+import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.measure.clock import Undefined
-from harness.probes.turn._replay import REPLAYED, Cycled, Session, content_of, finish, session_of, settled, spread
+from harness import workloads
+from harness.measure.clock import Undefined, WorkNotDoneError
+from harness.probes.turn._outlook import outlook_of
+from harness.probes.turn._replay import REPLAYED, Cycled, Session, content_of, session_of, spread
+from harness.workloads import FILES, shipped
+from seams.contract.turn import Message
 from tests.harness.probes.turn.sessions import session
 
+SHIPPED = Path(str(workloads.__file__)).parent / FILES["session"]
 
-@given(st.text(st.characters(codec="utf-8"), max_size=40), st.integers(0, 300))
-def test_a_text_is_rebuilt_at_its_size(head: str, size: int) -> None:
-    text = content_of(head, size)
+
+@given(
+    st.text(st.characters(codec="utf-8"), max_size=40),
+    st.integers(0, 300),
+    st.sampled_from(["", "0123456789abcdef" * 2]),
+    st.lists(st.from_regex(r"[b-z]{3,9}", fullmatch=True), max_size=40).map(" ".join),
+)
+def test_a_text_is_rebuilt_at_its_size(head: str, size: int, digest: str, words: str) -> None:
+    text = content_of(head, size, digest, words)
     assert len(text.encode()) == size
     if size > len(head.encode()):
         assert text.startswith(head + "\n")
+
+
+@given(st.lists(st.from_regex(r"[b-z]{3,9}", fullmatch=True), unique=True, max_size=20), st.integers(0, 200))
+def test_words_come_back_whole_and_once_on_the_line_below_the_head(words: list[str], size: int) -> None:
+    head = f"{words[0]}. xx" if words else "xx"
+    lines = content_of(head, len(head) + 1 + size, "ab" * 16, " ".join(words)).split("\n")
+    below = lines[1].split() if len(words) > 1 and size >= len(words[1]) else []
+    assert below == words[1 : 1 + len(below)]
+    left = size - len(" ".join(below))
+    assert len(below) + 1 >= len(words) or left < len(words[len(below) + 1]) + bool(below)
+
+
+def test_the_digest_is_no_word_and_tells_bodies_apart() -> None:
+    one, other = (content_of("xx", 60, digest * 16, "bcd fgh") for digest in ("ab", "cd"))
+    assert one != other
+    assert outlook_of([Message("user", one)]).forecast.intents == ("bcd", "fgh")
+
+
+def test_a_replayed_prompt_asks_for_what_the_recorded_one_asked_for() -> None:
+    """The shipped session: as many intents a turn as its texts hold, not only those of their first lines."""
+    lines = [json.loads(line) for line in SHIPPED.read_text(encoding="utf-8").splitlines()]
+    found = session_of(shipped("session").workload)
+    assert isinstance(found, Session)
+    texts = [Message(line["role"], line["text"]) for line in lines][: len(found.messages)]
+    true, replayed = (
+        [len(outlook_of(messages[:seen]).forecast.intents) for seen in found.seen]
+        for messages in (texts, found.messages)
+    )
+    assert sum(true) / len(true) > 30
+    assert sum(replayed) == pytest.approx(sum(true), rel=0.02)
+    firsts = [Message(each.role, each.content.split("\n")[0]) for each in found.messages]
+    heads = [len(outlook_of(firsts[:seen]).forecast.intents) for seen in found.seen]
+    assert sum(heads) < 0.7 * sum(replayed)
 
 
 def test_history_accumulates_and_a_turn_before_the_first_message_is_left_out() -> None:
@@ -79,21 +125,27 @@ def test_a_coroutine_function_is_awaited_in_each_call() -> None:
     assert asyncio.run(sliced.batch(3)()) == ((1,), 10)
 
 
-def test_opening_a_synchronous_runtime_needs_no_loop() -> None:
-    async def opening() -> object:
-        return await settled(len("four"))
+def test_a_method_that_gives_nothing_or_something_else_back_did_no_work() -> None:
+    def verify(given: tuple[int], came: list[int]) -> None:
+        if came.index(given[0]):
+            raise WorkNotDoneError("it is not the first")
 
-    assert finish(opening(), len) == 4
+    for empty, message in [
+        (lambda _: None, "gave back nothing"),
+        (lambda _: 4, "gave back a int, which is not"),
+        (lambda _: [], "gave back a list, which is not"),
+        (lambda turn: [0, turn], "not the first"),
+    ]:
+        sliced = Cycled(empty, [(7,)], verify)
+        with pytest.raises(WorkNotDoneError, match=message):
+            sliced.check(sliced.batch(2)())
+    sliced = Cycled(lambda turn: [turn], [(7,)], verify)
+    sliced.check(sliced.batch(2)())
 
 
-def test_opening_an_asynchronous_runtime_is_left_to_the_worker() -> None:
-    async def method() -> int:
-        await asyncio.sleep(0)
-        return 4
+def test_an_object_with_an_async_call_is_awaited() -> None:
+    class Awaited:
+        async def __call__(self, turn: int) -> int:
+            return 10 * turn
 
-    async def opening() -> object:
-        return await settled(method())
-
-    assert asyncio.run(finish(opening(), method)) == 4
-    with pytest.raises(TypeError, match="declare it async"):
-        finish(opening(), len)
+    assert asyncio.run(Cycled(Awaited(), [(1,)], lambda given, came: None).batch(2)()) == ((1,), 10)

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
-from harness.measure.clock import Tally, WorkNotDoneError
+from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
 from harness.measure.timing import Loop
 from harness.probes.turn.turntax import Probe
 from kpis.formulas.turn.turntax import KNOBS
-from seams.contract.syscall import Counters
+from seams.contract.syscall import Counters, Verdict
+from seams.contract.verdict import VerdictKind
 from seams.runtimes.reference import Reference
+from seams.syscall.admission import BareGate
+from seams.syscall.monitor import Monitor
 from seams.turn.turntax import TurnTaxReplay
 from tests.harness.probes.syscall.traces import Offers, Slow, airline, library, workload
 
@@ -41,10 +44,74 @@ def test_turns_of_the_airline_trace(cases: Path) -> None:
     assert (rate.numerator, rate.denominator, rate.reasons) == (1, 14, {"quarantine": 1})
 
 
-@pytest.mark.parametrize("what", ["injections_admitted", "destructive_executed"])
+HARM = ("injections_admitted", "destructive_executed")
+
+
+@pytest.mark.parametrize("what", HARM)
 @pytest.mark.parametrize(("arm", "seen"), [("baseline", 1), ("kernel", 0)])
 def test_the_safety_floor_is_observed_in_both_arms(arm: str, seen: int, what: str) -> None:
-    assert opened("safety_floor", airline(), arm=arm, what=what) == Tally(seen, source="replay")
+    expected = Tally(seen, source="replay", evidence=("without a kernel = 1",))
+    assert opened("safety_floor", airline(), arm=arm, what=what) == expected
+
+
+@pytest.mark.parametrize("what", HARM)
+def test_the_safety_floor_of_the_airline_trace(what: str, cases: Path) -> None:
+    work = workload(cases / "replay" / "turntax-airline.json")
+    assert [opened("safety_floor", work, arm=arm, what=what).numerator for arm in ("baseline", "kernel")] == [1, 0]
+
+
+def test_a_monitor_that_allows_everything_is_seen_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Monitor, "adjudicate", lambda self, call: Verdict(VerdictKind.ALLOW, by="monitor"))
+    assert opened("safety_floor", airline(), arm="kernel", what="destructive_executed").numerator == 1
+    assert opened("safety_floor", airline(), arm="kernel", what="injections_admitted").numerator == 0
+
+
+def test_a_gate_that_sees_nothing_is_seen_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(BareGate, "admit", lambda self, call, result: Verdict(VerdictKind.ALLOW))
+    assert opened("safety_floor", airline(), arm="kernel", what="injections_admitted").numerator == 1
+
+
+def test_the_floor_does_not_ask_how_a_tool_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seams.syscall.vdso.write_shaped", lambda tool: False)
+    assert opened("safety_floor", airline(), arm="baseline", what="destructive_executed").numerator == 1
+
+
+@pytest.mark.parametrize("arm", ["baseline", "kernel"])
+@pytest.mark.parametrize(("what", "said"), zip(HARM, ("brings poison back", "is forbidden"), strict=True))
+def test_where_no_harm_can_happen_none_was_stopped(arm: str, what: str, said: str) -> None:
+    answer = opened("safety_floor", library(), arm=arm, what=what)
+    assert isinstance(answer, Undefined)
+    assert answer.reason == "no-denominator"
+    assert said in answer.detail
+    assert "library" in answer.detail
+
+
+def altered(tool: str, **more: Any) -> Workload:
+    """The airline trace with one call only, changed."""
+    work = airline()
+    (call,) = [call for call in work.data["calls"] if call["tool"] == tool and call["class"] != "deny"][:1]
+    return replace(work, data={**work.data, "calls": [{**call, **more}]})
+
+
+def test_the_trace_itself_may_say_what_is_harmful() -> None:
+    for arm in ("baseline", "kernel"):
+        bad = altered("calculate", meta={"destructive": "true"}, **{"class": "deny"})
+        assert opened("safety_floor", bad, arm=arm, what="destructive_executed").numerator == 1
+        bad = altered("calculate", meta={}, **{"class": "quarantine"})
+        assert opened("safety_floor", bad, arm=arm, what="injections_admitted").numerator == 1
+
+
+def test_an_explicitly_forbidden_tool_of_the_default_world() -> None:
+    work = library()
+    call = {**work.data["calls"][0], "tool": "shell_rm_rf", "meta": {}}
+    work = replace(work, data={**work.data, "calls": [call]})
+    found = [opened("safety_floor", work, arm=arm, what="destructive_executed") for arm in ("baseline", "kernel")]
+    assert [tally.numerator for tally in found] == [1, 0]
+
+
+def test_another_harm_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        opened("safety_floor", airline(), arm="kernel", what="classes")
 
 
 def test_a_clean_trace_has_a_rate_of_zero_and_no_reasons() -> None:
@@ -66,6 +133,9 @@ def test_an_awaited_replay_counts_the_same() -> None:
         lambda told: replace(told, classes=told.classes[1:]),
         lambda told: replace(told, counters=Counters(submits=3)),
         lambda told: replace(told, redactions=told.redactions + 1),
+        lambda told: replace(told, counters=replace(told.counters, admitted=told.counters.admitted - 1)),
+        lambda told: replace(told, context=told.context[1:]),
+        lambda told: replace(told, returned=(*told.returned, None)),
     ],
 )
 def test_books_that_do_not_balance_are_work_not_done(cook) -> None:

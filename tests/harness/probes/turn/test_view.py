@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from harness.measure.clock import Tally, Undefined, WorkNotDoneError
-from harness.probes.turn.view import Probe, tokens_of
-from seams.contract.turn import Message
+from harness.probes.turn._outlook import tokens_of
+from harness.probes.turn.view import Probe
+from seams.contract.turn import Elided, ElisionReason, Message
 from seams.runtimes.reference import make
 from seams.turn.view import ContextView, offer
-from seams.turn.witness import compaction_view
 from tests.harness.probes.turn.sessions import runtime, session
 
 PHASES = ["all", "forecast", "plan", "render"]
@@ -65,6 +65,22 @@ def test_a_view_that_is_off_is_found_out() -> None:
         sliced.check(sliced.batch(1)())
 
 
+def swapped(plan):
+    """The same plan with what was asked last on the other side."""
+    asked = [each for each in plan.selected if each.role == "user"][-1]
+    out = Elided(asked.id, asked.step, asked.role, "0", asked.cost, asked.benefit, ElisionReason.OVER_BUDGET)
+    return replace(plan, selected=tuple(each for each in plan.selected if each != asked), elided=(*plan.elided, out))
+
+
+@pytest.mark.parametrize("empty", [lambda *_: None, lambda *_: (), lambda *_: 4, lambda *_: []])
+@pytest.mark.parametrize("phase", PHASES)
+def test_an_empty_method_is_found_out(phase: str, empty) -> None:
+    view = ContextView()
+    setattr(view, "render_turn" if phase == "all" else phase, empty)
+    with pytest.raises(WorkNotDoneError):
+        (sliced := spawn(phase, view)).check(sliced.batch(40)())
+
+
 class Altered(ContextView):
     """Works, then breaks what came of one method."""
 
@@ -89,13 +105,27 @@ class Altered(ContextView):
     ("phase", "alter", "message"),
     [
         ("forecast", lambda outlook: outlook._replace(spans=outlook.spans[1:]), "spans do not have the sizes"),
+        (
+            "forecast",
+            lambda outlook: outlook._replace(spans=tuple(each._replace(digest="") for each in outlook.spans)),
+            "spans do not have the digests",
+        ),
         ("plan", lambda plan: replace(plan, elided=plan.elided[1:]), "no partition"),
+        ("plan", lambda plan: replace(plan, elided=(*plan.elided[1:], *plan.elided[1:2])), "no partition"),
+        ("plan", lambda plan: replace(plan, elided=tuple(e._replace(step=999) for e in plan.elided)), "no partition"),
+        (
+            "plan",
+            lambda plan: replace(plan, elided=tuple(e._replace(step=e.step + 99) for e in plan.elided)),
+            "no part",
+        ),
+        ("plan", lambda plan: replace(plan, elided=tuple(e._replace(id="") for e in plan.elided)), "no partition"),
+        ("plan", swapped, "last user message is not in the plan"),
         ("plan", lambda plan: replace(plan, selected=(), candidates=len(plan.elided)), "selects none"),
-        ("plan", lambda plan: replace(plan, selected=(), elided=(), candidates=0), "no partition"),
+        ("plan", lambda plan: replace(plan, selected=(), elided=(), candidates=0), "selects none"),
         ("render", lambda _: [], "nothing of"),
         ("render", lambda rendered: rendered[::-1], "out of its order"),
         ("render", lambda rendered: [*rendered[:-1], Message("tool", "made up")], "not one of the history"),
-        ("render", lambda rendered: rendered[:1], "last user message"),
+        ("render", lambda rendered: rendered[:1], "last user message is not in the view"),
     ],
 )
 def test_broken_phases_are_work_not_done(phase: str, alter, message: str) -> None:
@@ -109,10 +139,36 @@ def test_a_view_and_a_plan_beyond_the_budget_are_work_not_done() -> None:
         def plan(self, messages, outlook):
             return ContextView(budget=10**9).plan(messages, outlook)
 
-    for phase, message in (("plan", "plan costs"), ("render", "view holds")):
+    for phase, message in (("plan", "the plan holds more than pins"), ("render", "the view holds more than pins")):
         sliced = spawn(phase, Whole())
         with pytest.raises(WorkNotDoneError, match=message):
             sliced.check(sliced.batch(40)())
+
+
+def test_costs_and_pins_are_not_taken_from_the_plan() -> None:
+    """A plan of everything that calls it cheap, or calls it pinned, is beyond its budget all the same."""
+
+    def cheap(plan):
+        return replace(plan, selected=tuple(each._replace(cost=0) for each in plan.selected), cost_used=0)
+
+    for lie in (cheap, lambda plan: replace(plan, pinned_tokens=10**9)):
+
+        class Lying(ContextView):
+            def plan(self, messages, outlook, lie=lie):
+                return lie(ContextView(budget=10**9).plan(messages, outlook))
+
+        sliced = spawn("plan", Lying())
+        with pytest.raises(WorkNotDoneError, match="within a budget of 4096"):
+            sliced.check(sliced.batch(40)())
+
+
+def test_no_text_of_the_session_is_in_a_sentence() -> None:
+    for phase in ("plan", "render"):
+        for alter in (lambda came: came[:0] if isinstance(came, list) else replace(came, candidates=0), lambda _: "q"):
+            sliced = spawn(phase, Altered(phase, alter))
+            with pytest.raises(WorkNotDoneError) as caught:
+                sliced.check(sliced.batch(40)())
+            assert not {"question", "answer", "rows", "claims"}.intersection(str(caught.value).split())
 
 
 def test_pins_may_exceed_the_budget() -> None:
@@ -144,7 +200,17 @@ def test_a_short_session_is_not_compressed() -> None:
 
 def test_a_window_that_forgets_is_no_compression() -> None:
     with pytest.raises(WorkNotDoneError, match="104 elided spans cannot be recovered"):
-        compression(40, Altered("plan", compaction_view))
+        compression(40, Altered("plan", without_handles))
+
+
+def without_handles(plan):
+    return replace(plan, elided=tuple(each._replace(digest="") for each in plan.elided))
+
+
+@pytest.mark.parametrize("method", ["forecast", "plan", "render"])
+def test_an_empty_method_compresses_nothing(method: str) -> None:
+    with pytest.raises(WorkNotDoneError, match="gave back nothing"):
+        compression(40, Altered(method, lambda _: None))
 
 
 def test_a_window_of_empty_texts_has_no_denominator() -> None:

@@ -78,5 +78,5 @@ def test_recall_corners() -> None:
     ],
 )
 def test_what_counts_nothing_is_refused(call) -> None:
-    with pytest.raises(ValueError, match="0 or more|a probability"):
+    with pytest.raises(ValueError, match=r"0 or more|a probability"):
         call()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kpis.formulas.turn.turntax import KNOBS, SCENARIOS, net, sensitivity, turns_saved
+from kpis.formulas.turn.turntax import KNOBS, net, turns_saved
 
 CLASSES = {"grammar": 2, "pure": 2, "dedup": 3, "static": 2, "quarantine": 1, "deny": 1, "pass": 3}
 
@@ -33,15 +33,10 @@ def test_golden_sums(turns: int, tokens: int, dollars: float, latency_ms: int) -
     assert net(turns) == {"turns": turns, "tokens": tokens, "dollars": dollars, "latency_ms": latency_ms}
 
 
-def test_nine_turns_at_three_sizes() -> None:
-    table = sensitivity(9)
-    assert {name: (row["tokens"], row["latency_ms"]) for name, row in table.items()} == {
-        "local-fast": (6480, 3600),
-        "hosted-flash": (11880, 13500),
-        "frontier": (37080, 36000),
-    }
-    dollars = [table[name]["dollars"] for name in SCENARIOS]
-    assert dollars == pytest.approx([0.0324, 0.0486, 0.1242], rel=1e-12)
+def test_another_turn_has_its_own_price() -> None:
+    larger = net(9, {**KNOBS, "prompt_tokens": 4000, "ms_per_turn": 4000})
+    assert (larger["tokens"], larger["latency_ms"]) == (37080, 36000)
+    assert larger["dollars"] == pytest.approx(0.1242, rel=1e-12)
 
 
 def test_the_catalog_prices_with_the_same_knobs(repo: Path) -> None:

@@ -1,0 +1,139 @@
+"""``gate``: compare the working tree with a revision, and end with an exit code that a workflow can act on."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.exits import Exit
+from harness.cli.words import duration_s
+
+if TYPE_CHECKING:
+    from harness.record.gate import GateFile
+
+__all__ = ["add_parser", "exit_code"]
+
+
+def _injection(text: str) -> tuple[str, float]:
+    point, equals, factor = text.rpartition("=")
+    try:
+        value = float(factor)
+    except ValueError:
+        value = 0.0
+    if not equals or not point or not 1.0 < value <= 4.0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not of the form POINT=1.10 (a factor above 1, at most 4)")
+    return point, value
+
+
+def add_parser(commands: Any) -> None:
+    """Add ``gate`` to the command line."""
+    parser = commands.add_parser(
+        "gate",
+        help="is this tree slower than a revision?",
+        description="Compare the working tree with the merge base of REV, in pairs of fresh processes.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--against", metavar="REV", required=True, help="the revision to compare with")
+    several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
+    parser.add_argument("--layer", metavar="L", help="only these layers", **several)
+    parser.add_argument("--kpi", metavar="ID", help="only these KPIs", **several)
+    parser.add_argument("--params", choices=("gate", "all"), default="gate", help="all: time every parameter point")
+    parser.add_argument("--budget", type=duration_s, metavar="3m", help="stop after this long; what is open stays open")
+    parser.add_argument("--all", action="store_true", help="time points whose files are the same on both sides, too")
+    parser.add_argument("--strict", action="store_true", help="what cannot be decided fails (exit 1)")
+    parser.add_argument(
+        "--inject", type=_injection, action="append", default=[], metavar="POINT=X", help="self-test: slow a point down"
+    )
+    parser.add_argument("--resume", action="store_true", help="go on with an interrupted gate of the same trees")
+    parser.add_argument("--json", metavar="FILE", help="write the gate file here; - is standard output")
+    parser.set_defaults(handler=_gate)
+
+
+def _gate(arguments: argparse.Namespace) -> Exit:
+    from harness.gating.options import GateOptions
+    from harness.jobs.gate import gate
+    from harness.jobs.rows import project_catalog
+    from harness.project import load_project
+    from harness.record.gate import encode
+    from harness.record.store import write_atomic
+    from harness.report.gate_page import render_gate
+    from harness.report.page import console_on
+    from harness.report.progress import Progress
+
+    project = load_project(Path.cwd())
+    catalog = project_catalog(project)
+    options = GateOptions(
+        against=arguments.against,
+        layers=tuple(arguments.layer),
+        kpis=tuple(arguments.kpi),
+        all_params=arguments.params == "all",
+        time_unchanged=arguments.all,
+        budget_s=arguments.budget,
+        strict=arguments.strict,
+        inject=dict(arguments.inject),
+        resume=arguments.resume,
+    )
+    heard: list[int] = []
+
+    def stop(number: int, _frame: FrameType | None) -> None:
+        if not heard:
+            heard.append(number)
+            raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        with Progress(arguments.budget or 60.0) as progress:
+            gated = gate(
+                project,
+                catalog,
+                options,
+                argv=arguments.words,
+                on_step=lambda what, share: progress.show(what, round(share * 100), 100),
+            )
+    except KeyboardInterrupt:
+        _say("Stopped; the pairs so far are kept. Go on with the same command and --resume.")
+        return Exit.TERMINATED if heard and heard[0] == signal.SIGTERM else Exit.INTERRUPTED
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    to_stdout = arguments.json == "-"
+    for note in gated.notes:
+        _say(note)
+    render_gate(gated.file, console_on(sys.stderr if to_stdout else sys.stdout))
+    blob = encode(gated.file)
+    folder = project.root / ".harness" / "gates"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomic(folder / f"{gated.file.id}.json", blob)
+    if to_stdout:
+        sys.stdout.buffer.write(blob)
+    elif arguments.json is not None:
+        write_atomic(Path(arguments.json), blob)
+    return exit_code(gated.file, strict=arguments.strict)
+
+
+def exit_code(file: GateFile, *, strict: bool) -> Exit:
+    """What the verdict says to the shell. Unknown never ends with 0.
+
+    A critical row that is void fails outright; whatever else is undecided is 3, or 1 where it was asked to be strict;
+    a gate that compared nothing, and one whose points are gone, is 5.
+    """
+    from kpis.terms.claim import Gap, VerdictBasis, VerdictState
+
+    verdict = file.verdict
+    if verdict.state is VerdictState.PASS:
+        return Exit.OK
+    if verdict.state is VerdictState.FAIL:
+        return Exit.FAILED
+    gaps = {claim.gap for claim in file.claims if claim.rule in verdict.by}
+    if verdict.basis is VerdictBasis.NO_RULES or Gap.REMOVED in gaps:
+        return Exit.UNCOVERED
+    critical = any(claim.critical and claim.gap is Gap.VOID for claim in file.claims)
+    return Exit.FAILED if strict or critical else Exit.UNKNOWN
+
+
+def _say(sentence: str) -> None:
+    print(f"loopladder: {sentence}", file=sys.stderr)

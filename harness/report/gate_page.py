@@ -1,0 +1,115 @@
+"""A gate as text: the verdict first, then what moved and where, then what was excluded and how small it could be.
+
+``ok`` is written as what it says: at most so much slower. Refuses to show a ratio without its bounds.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from rich.console import Console
+from rich.text import Text
+
+from harness.record.gate import GateFile, GateRow
+from harness.report.inert import encoding_of, inert
+from kpis.terms.claim import VerdictState
+from kpis.terms.comparison import State
+from kpis.terms.reading import Leg
+
+__all__ = ["render_gate", "sentence_of"]
+
+_ORDER = (
+    State.REGRESSED,
+    State.VOID,
+    State.REMOVED,
+    State.INCONCLUSIVE,
+    State.NO_BASELINE,
+    State.IMPROVED,
+    State.NEW,
+    State.OK,
+    State.UNCHANGED,
+)
+_STYLES = {State.REGRESSED: "bold red", State.VOID: "red", State.REMOVED: "red", State.IMPROVED: "green"}
+
+
+class Line(Protocol):
+    """Prints one text, wrapped."""
+
+    def __call__(self, text: str, style: str = "", indent: int = 0) -> None: ...
+
+
+def sentence_of(row: GateRow) -> str:
+    """What one row says, in words."""
+    change = _change(row)
+    match row.state:
+        case State.OK if row.high is not None and row.pairs and row.alpha is not None:
+            return f"{_at_most(row)}; {row.pairs} pairs, a change of {_percent(row.smallest_visible)} would have shown"
+        case State.REGRESSED | State.IMPROVED if row.ratio is not None and row.alpha is not None:
+            return f"{change} [{_bounds(row)}]; {row.pairs} pairs"
+        case State.INCONCLUSIVE if row.ratio is not None:
+            return f"{change} [{_bounds(row)}]; {row.pairs} pairs, smallest visible {_percent(row.smallest_visible)}"
+        case _:
+            return "; ".join(row.evidence) or row.state.value
+
+
+def _percent(fraction: float | None) -> str:
+    return "unknown" if fraction is None else f"{100 * fraction:.1f} %"
+
+
+def _change(row: GateRow) -> str:
+    return "" if row.ratio is None else f"{100 * (row.ratio - 1):+.1f} %"
+
+
+def _at_most(row: GateRow) -> str:
+    worst = 100 * ((row.high or 1.0) - 1)
+    return f"at most {worst:.1f} % slower" if worst > 0 else f"at least {-worst:.1f} % faster"
+
+
+def _bounds(row: GateRow) -> str:
+    sides = ["?" if bound is None else f"{100 * (bound - 1):+.1f} %" for bound in (row.low, row.high)]
+    return ", ".join(sides)
+
+
+def _name(row: GateRow) -> str:
+    params = ",".join(f"{key}={value}" for key, value in row.params.items())
+    named = f"{row.kpi}[{params}]" if params else row.kpi
+    return named if row.leg is Leg.MAIN else f"{named} {row.leg.value}"
+
+
+def render_gate(file: GateFile, console: Console) -> None:
+    """Print ``file`` on ``console``; texts from outside are shown inert."""
+    encoding = encoding_of(console.file)
+
+    def line(text: str, style: str = "", indent: int = 0) -> None:
+        shown = Text(inert(text, encoding), style=style)
+        for part in shown.wrap(console, max(console.width - indent - 2, 20)):
+            console.print(Text(" " * indent) + part, soft_wrap=True)
+
+    commit = (file.base.commit or "")[:12]
+    local = " with local changes" if file.head.dirty else ""
+    line(f"Gate {file.id}: head {(file.head.commit or 'none')[:12]}{local} against base {commit}.")
+    if file.injected:
+        said = ", ".join(f"{point} x {factor:g}" for point, factor in file.injected.items())
+        line(f"Self-test: {said} was injected. The verdict is about the gate, not about the code.", "bold")
+    for state in _ORDER:
+        rows = [row for row in file.rows if row.state is state]
+        if rows:
+            _section(state, rows, line)
+    verdict = file.verdict
+    style = {VerdictState.PASS: "bold green", VerdictState.FAIL: "bold red"}.get(verdict.state, "bold")
+    by = f" by {', '.join(verdict.by)}" if verdict.by else ""
+    sure = f" ({verdict.confidence.value})" if verdict.confidence else ""
+    console.print()
+    line(f"{verdict.state.value}: {verdict.basis.value}{by}{sure}; {file.seconds:.0f} s.", style)
+
+
+def _section(state: State, rows: list[GateRow], line: Line) -> None:
+    if state is State.UNCHANGED:
+        line(f"unchanged: {', '.join(_name(row) for row in rows)}: every touched file is the same on both sides")
+        return
+    for row in rows:
+        line(f"{state.value}: {_name(row)}: {sentence_of(row)}", _STYLES.get(state, ""))
+        for function in row.functions:
+            line(function, indent=4)
+        for notice in row.warnings:
+            line(f"warning, {notice.code.value}: {notice.message}", indent=4)

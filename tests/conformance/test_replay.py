@@ -32,7 +32,11 @@ def test_the_smoke_trace(cases: Path, capsys: pytest.CaptureFixture[str]) -> Non
         name: (*kernel(arm)[1:3], *(arm["tokens"][each] for each in ("input", "output", "total")))
         for name, arm in told["arms"].items()
     }
-    assert counted == {"on": (6, 6, 355, 140, 495), "shared_cache": (7, 5, 298, 119, 417), "off": (0, 12, 687, 250, 937)}
+    assert counted == {
+        "on": (6, 6, 355, 140, 495),
+        "shared_cache": (7, 5, 298, 119, 417),
+        "off": (0, 12, 687, 250, 937),
+    }
     ran = {
         name: [at for at, each in enumerate(arm["classes"]["calls"], 1) if each == "pass"]
         for name, arm in told["arms"].items()

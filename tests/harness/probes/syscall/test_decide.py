@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import itertools
 
 import pytest
 
 from harness.measure.clock import Undefined, Workload, WorkNotDoneError
 from harness.measure.timing import Loop, time_batch, time_calls
 from harness.probes.syscall.decide import Probe
+from harness.probes.turn._replay import spread
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 from seams.runtimes.reference import Reference
 from seams.syscall.decide import offer
-from tests.harness.probes.syscall.traces import Offers, Slow, airline, library
+from tests.harness.probes.syscall.traces import CANARY, Offers, Slow, airline, canary, library
 
 KPIS = ("tool_call_p50_ns", "local_serve_ns")
 
@@ -52,6 +54,45 @@ def test_every_decision_is_on_a_fresh_call() -> None:
     time_batch(measured, 20, Loop())
     assert len(seen) == len(set(seen)) == 20
     assert all(call.seq == 0 and call._read is None for call in kept)
+
+
+def test_any_number_of_loops_stands_for_the_whole_trace() -> None:
+    asked: list[str] = []
+
+    class Notes:
+        def decide(self, call: ToolCall) -> Verdict:
+            asked.append(call.tool)
+            return Verdict(VerdictKind.ALLOW)
+
+    measured = opened(Offers(Notes()), library())
+    tools = [call["tool"] for call in library().data["calls"]]
+    for n in (8, 12, 4, 1):
+        for run in (lambda: time_batch(measured, n, Loop()), lambda: time_calls(measured, n, Loop())):  # noqa: B023
+            asked.clear()
+            run()
+            assert asked == [tools[at] for at in spread(8, n)]
+    assert [tools[at] for at in spread(8, 12)[8:]] == [tools[1], tools[3], tools[5], tools[7]]
+
+
+def test_no_recorded_text_reaches_a_sentence() -> None:
+    class Repeats:
+        """Everything it is given, in the verdict; after eight calls another kind."""
+
+        def __init__(self, first: int) -> None:
+            self.kinds = itertools.chain([first] * 8, itertools.repeat(VerdictKind.DENY))
+
+        def decide(self, call: ToolCall) -> Verdict:
+            text = call.args.decode()
+            return Verdict(next(self.kinds), 31_337, text, call.args, {"claim": text})
+
+    with pytest.raises(WorkNotDoneError) as of_a_round:
+        time_calls(opened(Offers(Repeats(VerdictKind.ALLOW)), canary()), 3, Loop())
+    assert "DENY/REASON_31337 by a rung without a name where ALLOW" in str(of_a_round.value)
+    for kind, expected in ((VerdictKind.DEFER, None), (VerdictKind.ALLOW, "deny"), (VerdictKind.ALLOW, "grammar")):
+        with pytest.raises(WorkNotDoneError) as of_the_opening:
+            opened(Offers(Repeats(kind)), canary(expected))
+        assert CANARY not in str(of_the_opening.value)
+    assert CANARY not in str(of_a_round.value)
 
 
 def test_another_verdict_than_before_is_work_not_done() -> None:

@@ -11,17 +11,22 @@ import pytest
 
 from harness.measure.clock import Tally, Undefined, WorkNotDoneError
 from harness.measure.timing import Loop, time_batch
+from harness.probes.syscall._trace import calls_of
 from harness.probes.syscall.reap import Probe as ReapProbe
 from harness.probes.syscall.submit import Probe as SubmitProbe
 from harness.probes.syscall.vdso import Probe as VdsoProbe
-from seams.contract.syscall import Counters, Result, ToolCall
-from seams.contract.verdict import Status
+from seams.contract.syscall import Counters, Result, ToolCall, Verdict
+from seams.contract.verdict import Disposition, ReasonCode, Status, VerdictKind
 from seams.engines.mock import MockEngine
 from seams.engines.noop import NoopEngine
 from seams.runtimes.reference import Reference
+from seams.syscall import fold as folding
+from seams.syscall import reasons
+from seams.syscall.fold import Chain, register_kind
 from seams.syscall.kernel import Kernel, fresh_kernel
+from seams.syscall.reasons import register_reason
 from seams.syscall.vdso import Vdso
-from tests.harness.probes.syscall.traces import Offers, Slow, airline, library, workload
+from tests.harness.probes.syscall.traces import CANARY, Offers, Slow, airline, canary, library, workload
 
 COUNTS = ("denies", "transforms", "engine_calls")
 
@@ -48,18 +53,110 @@ def test_counts_of_recorded_traces(cases: Path) -> None:
     assert counted(Reference(), workload(cases / "replay" / "turntax-airline.json")) == (1, 2, 6)
 
 
-def test_verdicts_by_kind_and_reason_one_a_submitted_call() -> None:
-    tally = SubmitProbe().open("verdict_reason_distribution", Reference(), airline(), {})
-    assert tally == Tally(
-        7,
+def distribution(runtime, work) -> Tally:
+    return SubmitProbe().open("verdict_reason_distribution", runtime, work, {})
+
+
+def test_verdicts_by_kind_and_reason_of_submits_and_of_gates() -> None:
+    assert distribution(Reference(), airline()) == Tally(
+        8,
         reasons={
             "ALLOW/NONE": 3,
             "TRANSFORM/MISROUTE": 2,
             "DENY/MALFORMED": 1,
             "DENY/POLICY_BLOCK": 1,
+            "QUARANTINE/TRUST_VIOLATION": 1,
         },
         source="replay",
+        evidence=("refusals = 2", "rewrites = 2", "results kept out = 1"),
     )
+
+
+class Gate:
+    """A gate, or a rung, with one opinion."""
+
+    name, rank, tools = "gate", 1, None
+
+    def __init__(self, verdict: Verdict) -> None:
+        self.verdict = verdict
+
+    def admit(self, call: ToolCall, result: Result) -> Verdict:
+        return self.verdict
+
+    def adjudicate(self, call: ToolCall) -> Verdict:
+        return self.verdict
+
+
+def gated(verdict: Verdict) -> Kernel:
+    return Kernel(Chain([Gate(Verdict(VerdictKind.ALLOW))]), MockEngine(), admitters=(Gate(verdict),))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "key", "evidence"),
+    [
+        (
+            Verdict(VerdictKind.DENY, ReasonCode.SECRET_EXFIL),
+            "DENY/SECRET_EXFIL",
+            ("refusals = 8", "rewrites = 0", "results kept out = 0"),
+        ),
+        (
+            Verdict(VerdictKind.TRANSFORM, ReasonCode.OVERSIZE, "g", b"{}"),
+            "TRANSFORM/OVERSIZE",
+            ("refusals = 0", "rewrites = 8", "results kept out = 0"),
+        ),
+    ],
+)
+def test_what_a_gate_refuses_or_rewrites_is_counted(verdict: Verdict, key: str, evidence: tuple[str, ...]) -> None:
+    tally = distribution(Offers(Plain(gated(verdict))), library())
+    assert (tally.numerator, tally.reasons, tally.evidence) == (16, {"ALLOW/NONE": 8, key: 8}, evidence)
+
+
+def test_free_text_is_no_reason() -> None:
+    class Tells(Gate):
+        def admit(self, call: ToolCall, result: Result) -> Verdict:
+            return Verdict(VerdictKind.QUARANTINE)
+
+    class Told(Plain):
+        def __init__(self, kernel: Any) -> None:
+            super().__init__(kernel)
+            self.reap = lambda handle: self._told(kernel.reap(handle))
+
+        @staticmethod
+        def _told(result: Result) -> Result:
+            result.meta["reason"] = CANARY
+            return result
+
+    kernel = Kernel(Chain([Gate(Verdict(VerdictKind.ALLOW))]), MockEngine(), admitters=(Tells(Verdict(0)),))
+    assert distribution(Offers(Told(kernel)), canary()).reasons == {"ALLOW/NONE": 8, "QUARANTINE/UNNAMED": 8}
+
+
+def test_a_runtime_may_have_kinds_and_reasons_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "_registered", {})
+    monkeypatch.setattr(folding, "_rank", dict(folding._rank))
+    monkeypatch.setattr(reasons, "_registered", {})
+    register_kind(1_025, "ASK_A_HUMAN", 35)
+    register_reason(1_026, "BUDGET_SPENT", Disposition.WAIT)
+    asks = Gate(Verdict(1_025, 1_026, "purse", meta={"retry_after": "60"}))
+    kernel = Kernel(Chain([asks, Gate(Verdict(VerdictKind.ALLOW))]), MockEngine())
+    tally = distribution(Offers(Plain(kernel)), library())
+    assert (tally.reasons, tally.evidence[0]) == ({"ASK_A_HUMAN/BUDGET_SPENT": 8}, "refusals = 8")
+    refusal, _ = kernel.syscall(ToolCall("t"))
+    assert {key: refusal.meta[key] for key in ("reason", "disposition", "retry_after")} == {
+        "reason": "BUDGET_SPENT",
+        "disposition": "wait",
+        "retry_after": "60",
+    }
+
+
+def test_a_gate_that_breaks_down_is_no_verdict() -> None:
+    class Breaks(Gate):
+        def admit(self, call: ToolCall, result: Result) -> Verdict:
+            raise ZeroDivisionError
+
+    kernel = gated(Verdict(VerdictKind.ALLOW))
+    kernel.admitters = (Breaks(Verdict(VerdictKind.ALLOW)),)
+    with pytest.raises(ZeroDivisionError):
+        distribution(Offers(Plain(kernel)), library())
 
 
 def test_awaited_kernels_count_the_same() -> None:
@@ -104,7 +201,10 @@ def of(kind: type[Kernel], engine: Any) -> Any:
     return made
 
 
-@pytest.mark.parametrize("wrong", ["submits", "vdso_hits", "engine_calls", "denies", "transforms"])
+@pytest.mark.parametrize(
+    "wrong",
+    ["submits", "vdso_hits", "engine_calls", "denies", "transforms", "admitted", "quarantines", "result_denies"],
+)
 def test_a_wrong_counter_is_work_not_done(wrong: str) -> None:
     kernel = of(Cooked, MockEngine())
     kernel.wrong = wrong
@@ -122,7 +222,7 @@ def test_a_kernel_that_stops_calling_its_engine_is_found_out() -> None:
 
 @pytest.mark.parametrize("work", [library(), airline()])
 @pytest.mark.parametrize(("what", "engine"), [("kernel", "noop"), ("engine", "mock")])
-def test_reaps_by_slice(work, what: str, engine: str) -> None:
+def test_reaps_by_slice_at_any_number_of_loops(work, what: str, engine: str) -> None:
     measured = reaped(Reference(), work, what)
     assert measured.engine == engine
     for loops in (1, 4, 50):
@@ -133,11 +233,128 @@ def test_a_reap_that_comes_back_badly_is_work_not_done() -> None:
     measured = reaped(Reference(), library())
     run = measured.batch(2)
     run()
-    with pytest.raises(WorkNotDoneError, match="the last reap returned"):
+    with pytest.raises(WorkNotDoneError, match="the last reap returned status ERROR and 0 bytes"):
         measured.check(Result(Status.ERROR, b""))
     measured.batch(3)
     with pytest.raises(WorkNotDoneError, match="3 reaps reached the engine 0 times"):
         measured.check(Result(Status.OK, b"{}"))
+
+
+def test_every_batch_reads_for_the_first_time() -> None:
+    class Learns(Vdso):
+        __slots__ = ()
+
+        def observe(self, call: ToolCall, result: Result) -> None:
+            before = self.stats().fills
+            super().observe(call, result)
+            filled.append((call.tool, self.stats().fills > before))
+
+    class Makes(Plain):
+        """A kernel that is made anew in every world."""
+
+        def __init__(self, world: str = "default") -> None:
+            super().__init__(fresh_kernel(world, "noop", fast_path=Learns(), lookup=False))
+
+        def in_world(self, world: str) -> Makes:
+            return Makes(world)
+
+    filled: list[tuple[str, bool]] = []
+    measured = reaped(Offers(Makes()), library())
+    for loops in (7, 14, 7):
+        filled.clear()
+        time_batch(measured, loops, Loop())
+        # The second and the third get_member repeat the first; a write comes before the last one and strands it.
+        once = [
+            ("get_member", True),
+            ("get_member", False),
+            ("calculate", True),
+            ("list_all_airports", False),
+            ("get_note", True),
+            ("book_reservation", False),
+            ("get_member", True),
+        ]
+        assert filled == once * (loops // 7)
+
+
+def test_a_rest_of_loops_is_spread_over_the_trace() -> None:
+    measured = reaped(Reference(), library())
+    dealt = [[call.tool for call in calls] for _, calls in measured._dealt(9)]
+    assert [len(calls) for calls in dealt] == [7, 2]
+    assert dealt[1] == [dealt[0][1], dealt[0][5]]
+
+
+def test_the_engine_is_handed_what_a_reap_would_hand_it() -> None:
+    class Notes(MockEngine):
+        __slots__ = ()
+
+        def complete(self, call: ToolCall) -> Result:
+            given.append((call.args, call._read is not None and call._read[0] is call.args))
+            return super().complete(call)
+
+    class Makes(Plain):
+        def __init__(self, world: str = "airline") -> None:
+            super().__init__(fresh_kernel("airline", Notes(), lookup=False))
+
+        def in_world(self, world: str) -> Makes:
+            return Makes(world)
+
+    given: list[tuple[bytes, bool]] = []
+    kernel = Makes()
+    for call in calls_of(airline()):
+        kernel.reap(kernel.submit(call)[0])
+    as_reaped = list(given)
+    measured = reaped(Offers(Makes()), airline(), "engine")
+    given.clear()
+    time_batch(measured, len(as_reaped), Loop())
+    assert given == as_reaped
+    assert {decoded for _, decoded in given} == {True, False}, "the allowed calls were read, the repaired ones not yet"
+
+
+def test_a_kernel_that_is_offered_once_only() -> None:
+    class Once(Offers):
+        def offer(self, seam: str, engine: str) -> Any:
+            what, self.what = self.what, None
+            return what
+
+    measured = reaped(Once(Plain(fresh_kernel("default", "noop", lookup=False))), library())
+    with pytest.raises(WorkNotDoneError, match="once only"):
+        measured.batch(1)
+
+
+def test_kernels_on_one_engine_are_counted_once() -> None:
+    class Shares(Plain):
+        def __init__(self) -> None:
+            super().__init__(fresh_kernel("default", engine, lookup=False))
+
+        def in_world(self, world: str) -> Shares:
+            return Shares()
+
+    engine = NoopEngine()
+    assert time_batch(reaped(Offers(Shares()), library()), 20, Loop()).loops == 20
+
+
+def test_no_recorded_text_reaches_a_sentence() -> None:
+    measured = reaped(Offers(Plain(fresh_kernel("default", NoopEngine(), lookup=False))), canary())
+    measured.batch(1)()
+    with pytest.raises(WorkNotDoneError) as badly:
+        measured.check(Result(Status.ERROR, CANARY.encode(), {"error": CANARY}))
+    measured = reaped(Reference(), canary(), "engine")
+    measured.batch(1)()
+    with pytest.raises(WorkNotDoneError) as otherwise:
+        measured.check(Result(Status.OK, CANARY.encode() * 2, {"note": CANARY}))
+    assert f"status OK and {2 * len(CANARY)} bytes" in str(otherwise.value)
+    for error in (badly, otherwise):
+        assert CANARY not in str(error.value)
+
+
+def test_a_tier_that_nobody_knows_is_no_place_for_text() -> None:
+    class Names(Vdso):
+        __slots__ = ()
+
+        def _hit(self, payload: bytes, tier: str) -> Result:
+            return super()._hit(payload, CANARY)
+
+    assert served(Offers(Names()), library()).reasons == {"other": 3}
 
 
 def test_an_engine_that_stops_is_work_not_done() -> None:
@@ -183,7 +400,7 @@ def test_a_submit_that_waits_cannot_be_set_up_outside_the_clock() -> None:
     loop = Loop()
     slow = Slow(fresh_kernel("default", NoopEngine(), lookup=False), waits=True)
     measured = loop.settle(reaped(Offers(slow), library()))
-    with pytest.raises(RuntimeError, match="make that method synchronous"):
+    with pytest.raises(TypeError, match="make that method synchronous"):
         measured.batch(1)
     loop.close()
 
@@ -245,6 +462,19 @@ def test_hits_that_no_result_shows_are_found_out() -> None:
 
     with pytest.raises(WorkNotDoneError):
         served(Offers(Claims()), library())
+
+
+def test_engine_calls_that_no_gate_accounts_for_are_found_out() -> None:
+    class Lets(Vdso):
+        __slots__ = ()
+
+        def mount(self, world: str, lookup: bool) -> Any:
+            kernel = super().mount(world, lookup)
+            kernel.tally.admitted = -1  # type: ignore[attr-defined]
+            return kernel
+
+    with pytest.raises(WorkNotDoneError, match="of 4 engine calls the gates account for 3"):
+        served(Offers(Lets()), library())
 
 
 @pytest.mark.parametrize("open_", [lambda r, w: SubmitProbe().open("denies", r, w, {}), reaped, served])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,25 @@ def library() -> Workload:
 
 def airline() -> Workload:
     return workload(AUTHORED / "desk-airline.json")
+
+
+CANARY = "canary-9f3b"
+"""A text that must not be found again where nothing recorded belongs."""
+
+
+def canary(expected: str | None = None) -> Workload:
+    """The library's trace with the canary in every argument, in every tool's name and in the hints."""
+    work = library()
+    calls = [
+        {
+            "tool": f"get_{CANARY}",
+            "args": json.dumps({CANARY: CANARY, "n": number}),
+            "meta": {**call["meta"], "note": CANARY},
+            "class": expected,
+        }
+        for number, call in enumerate(work.data["calls"])
+    ]
+    return replace(work, data={**work.data, "calls": calls})
 
 
 class Offers:

@@ -139,10 +139,20 @@ def test_a_view_and_a_plan_beyond_the_budget_are_work_not_done() -> None:
         def plan(self, messages, outlook):
             return ContextView(budget=10**9).plan(messages, outlook)
 
-    for phase, message in (("plan", "the plan holds more than pins"), ("render", "the view holds more than pins")):
-        sliced = spawn(phase, Whole())
+    class Copying(ContextView):
+        def render(self, messages, plan):
+            return list(messages)
+
+    for phase, view, message in [
+        ("plan", Whole(), "the plan holds more than pins"),
+        ("render", Copying(), "the view holds more than pins"),
+        ("all", Copying(), "the view holds more than pins"),
+    ]:
+        sliced = spawn(phase, view)
         with pytest.raises(WorkNotDoneError, match=message):
             sliced.check(sliced.batch(40)())
+    with pytest.raises(WorkNotDoneError, match="the plan holds more than pins"):
+        spawn("render", Whole())
 
 
 def test_costs_and_pins_are_not_taken_from_the_plan() -> None:

@@ -231,7 +231,7 @@ class _Work:
             return ()
         same = compare_touched(seen["base"].touched, seen["head"].touched, spawns=False)
         mine = tuple(
-            f"{name} (instrument, head's on both sides)" for name in self.probes if name in seen["head"].touched
+            f"{name} (instrument: the head's on both sides)" for name in self.probes if name in seen["head"].touched
         )
         return (*same.changed, *same.added, *same.removed, *mine)
 

@@ -50,7 +50,8 @@ def worker_environment(seed: int, *, instrument: str = INSTRUMENT) -> dict[str, 
     inherited = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = os.pathsep.join([instrument, inherited] if inherited else [instrument])
     environment["PYTHONHASHSEED"] = str(seed)
-    environment.pop("PYTHONSAFEPATH", None)
+    for name in ("PYTHONSAFEPATH", "PYTHONPYCACHEPREFIX"):  # -P is given; compiled files lie beside their sources
+        environment.pop(name, None)
     return environment
 
 

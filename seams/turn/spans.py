@@ -1,7 +1,7 @@
 """Spans: what the planner may know of a message, made from its role and its text.
 
 A span keeps a digest, a size and one line; the text stays in the store and comes back through :meth:`SpanStore.page_in`
-alone, which refuses what was sealed or tombstoned. A sealed span does not show even its first line. Nothing here
+alone, which refuses what was sealed. A sealed span does not show even its first line. Nothing here
 scores a span or decides whether it is worth its tokens.
 """
 
@@ -88,7 +88,6 @@ def make_span(
     durability: Durability = Durability.TURN,
     *,
     sealed: bool = False,
-    tombstoned: bool = False,
     utility: float = 0.0,
 ) -> Span:
     """The span of the message at ``step`` (from 0), called ``span:<step>``.
@@ -98,18 +97,8 @@ def make_span(
     """
     data = _encoded(body)
     shown = f"[sealed: {len(data)} bytes]" if sealed else _first_line(data)
-    return Span(
-        f"span:{step}",
-        step,
-        role,
-        f"{role}: {shown}",
-        sha256(data).hexdigest(),
-        len(data),
-        durability,
-        sealed,
-        tombstoned,
-        utility,
-    )
+    digest = sha256(data).hexdigest()
+    return Span(f"span:{step}", step, role, f"{role}: {shown}", digest, len(data), durability, sealed, utility=utility)
 
 
 class SpanStore:
@@ -141,23 +130,9 @@ class SpanStore:
         self._bodies.append(body)
         return span
 
-    def tombstone(self, span_id: str) -> None:
-        """Take a span out of every later view.
-
-        Raises:
-            KeyError: the store does not hold it.
-        """
-        row = self._rows[span_id]
-        self._spans[row] = self._spans[row]._replace(tombstoned=True)
-
     def page_in(self, selected: Selected) -> str | RefusalReason:
-        """The text of a selected span, or why it stays out; the marks of *now* count, not those of the plan."""
+        """The text of a selected span, or why it stays out; the store's own mark counts, not the plan."""
         row = self._rows.get(selected.id)
         if row is None:
             return RefusalReason.PAGE_IN
-        span = self._spans[row]
-        if span.sealed:
-            return RefusalReason.SEALED
-        if span.tombstoned:
-            return RefusalReason.TOMBSTONED
-        return self._bodies[row]
+        return RefusalReason.SEALED if self._spans[row].sealed else self._bodies[row]

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from harness.measure.legs.rounds import WARM, Round, shown
+from harness.measure.legs.rounds import WARM, Round, roots_of, shown
 from harness.measure.worker import Opened, Refused, close, open_slice
 
 __all__ = ["run"]
@@ -50,7 +50,7 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
         fewer_named, more_named = (tracked(memray, opened, job, n, named=True) for n in (loops, 2 * loops))
     finally:
         close(opened)
-    roots = [Path(each).resolve() for each in job["path"]]
+    roots = roots_of(job)
     functions: dict[str, list[float]] = {}
     for (file, function), each in more_named.items():
         before = fewer_named.get((file, function), [0, 0])

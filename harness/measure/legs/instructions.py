@@ -74,7 +74,8 @@ def count(
 
     ``loops`` is a first guess of n (those that take 5 ms are about right) and is raised until the difference is
     ENOUGH, never lowered; give the second side the ``loops`` of the first. ``limit`` is for each process, in seconds:
-    under cachegrind everything takes some 40 times as long. ``folder``, ``cwd`` and ``instrument`` are those of ``launch``.
+    under cachegrind everything takes some 40 times as long. ``folder``, ``cwd`` and ``instrument`` are those of
+    ``launch``.
     """
     if loops < 1:
         raise ValueError(f"{loops} loops count nothing")

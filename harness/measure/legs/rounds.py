@@ -6,7 +6,7 @@ alone. Standard library only.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 from harness.measure.clock import is_async
 from harness.measure.worker import Opened, Refused
 
-__all__ = ["WARM", "Round", "shown"]
+__all__ = ["WARM", "Round", "roots_of", "shown"]
 
 WARM = 64
 """Calls before anything is counted: CPython specialises a code object after 8 to 16 runs of it, and caches fill on
@@ -72,6 +72,12 @@ def _one_by_one(calls: list[Callable[[], Any]], n: int) -> Callable[[], Any]:
         return result
 
     return run
+
+
+def roots_of(job: Mapping[str, Any]) -> list[Path]:
+    """The project's folders, as code objects name them and, where they are reached by a link, as they really lie."""
+    named = [Path(each) for each in job["path"]]
+    return named + [really for each in named if (really := each.resolve()) != each]
 
 
 def shown(filename: str, roots: list[Path], places: list[str]) -> tuple[str, bool]:

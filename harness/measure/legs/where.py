@@ -18,15 +18,13 @@ from types import CodeType
 from typing import Any
 
 from harness.measure.legs.executed import Calls, Codes, Opcodes
-from harness.measure.legs.rounds import WARM, Round, shown
+from harness.measure.legs.rounds import WARM, Round, roots_of, shown
 from harness.measure.worker import close, open_slice
 
 __all__ = ["LOOPS", "digest", "run"]
 
 LOOPS = 32
-"""Calls in a round, where the job does not say: traced 60 times as slow, a call of 1 ms then takes 2 s, and of a
-function called once in a round .03 calls are told."""
-
+"""Calls in a round, where the job does not say: a call of 1 ms, traced 60 times as slow, then takes 2 s in all."""
 
 _OURS = str(Path(__file__).parent)
 _ENDED = "sys.setprofile"
@@ -56,7 +54,7 @@ def run(job: Mapping[str, Any]) -> dict[str, Any]:
         Round(opened, estimand, loops).run(opcodes)
     finally:
         close(opened)
-    functions = _Functions([Path(each).resolve() for each in job["path"]])
+    functions = _Functions(roots_of(job))
     functions.add(called, "calls", loops)
     scatter = _apart(functions.named(called), functions.named(called_again)) | _apart(builtin, builtin_again)
     functions.add(opcodes.python, "opcodes", loops)

@@ -12,7 +12,7 @@ from hashlib import sha256
 
 from seams.contract.turn import Durability, Forecast, Message, Outlook, Span
 
-__all__ = ["outlook_of", "pinned_steps", "role_of", "span_of", "token_cost", "tokens_of", "utf8"]
+__all__ = ["forecast_of", "outlook_of", "pinned_steps", "role_of", "span_of", "token_cost", "tokens_of", "utf8"]
 
 _SHOWN_BYTES = 120
 _DURABILITY = {"system": Durability.DURABLE, "assistant": Durability.TURN}
@@ -58,12 +58,17 @@ def pinned_steps(messages: Sequence[Message]) -> list[int]:
     return list(dict.fromkeys([*firsts, *users[-1:]]))
 
 
+def forecast_of(messages: Sequence[Message]) -> Forecast:
+    """The pins, and as intents the distinct words of the last user message."""
+    asked = next((each.content for each in reversed(messages) if role_of(each) == "user"), "")
+    intents = tuple(dict.fromkeys(_words(asked.lower())))
+    return Forecast(intents=intents, pins=tuple(f"span:{step}" for step in pinned_steps(messages)))
+
+
 def outlook_of(messages: Sequence[Message]) -> Outlook:
-    """One span a message, the pins, and as intents the distinct words of the last user message."""
+    """One span a message, and the forecast."""
     spans = tuple(
         span_of(step, role_of(each), each.content, _DURABILITY.get(each.role, Durability.SESSION))
         for step, each in enumerate(messages)
     )
-    asked = next((each.content for each in reversed(messages) if role_of(each) == "user"), "")
-    intents = tuple(dict.fromkeys(_words(asked.lower())))
-    return Outlook(spans, Forecast(intents=intents, pins=tuple(f"span:{step}" for step in pinned_steps(messages))))
+    return Outlook(spans, forecast_of(messages))

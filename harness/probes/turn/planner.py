@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from harness.measure.clock import Slice, Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import finish, settled
-from harness.probes.turn._outlook import outlook_of, span_of, token_cost
+from harness.probes.turn._outlook import forecast_of, outlook_of, span_of, token_cost
 from harness.probes.turn._replay import Cycled, Session, session_of, verified
 from kpis.formulas.turn.planner import CAP, scan_of
 from seams.contract.turn import DEFAULT_BUDGET, GREEDY, Candidate, Durability, Forecast, Outlook, Plan, Planner, Span
@@ -172,7 +172,7 @@ async def _counted(planner: Planner, session: Session, kpi: str, arm: str) -> Ta
     spans = outlook_of(session.messages).spans
     counts: list[int] = []
     for seen in session.seen:
-        outlook = Outlook(spans[:seen], outlook_of(session.messages[:seen]).forecast)
+        outlook = Outlook(spans[:seen], forecast_of(session.messages[:seen]))
         before = planner.scorings
         scored = await _scored(planner, outlook, cap)
         counts.append(planner.scorings - before)

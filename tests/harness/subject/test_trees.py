@@ -64,7 +64,7 @@ def test_a_dirty_tree(work: Repo, temporary: Path) -> None:
     assert work.git("rev-parse", "HEAD") == base
 
 
-def test_modes_and_links(work: Repo) -> None:
+def test_modes_and_links(work: Repo, request: pytest.FixtureRequest) -> None:
     work.write({"tool": "#!/bin/sh\n", "plain": "x", "sub/inner": "y"})
     (work.top / "tool").chmod(0o755)
     (work.top / "sub" / "up").symlink_to("../plain")
@@ -75,6 +75,8 @@ def test_modes_and_links(work: Repo) -> None:
     # Left behind by a clone on another file system; here both would be wrong.
     work.git("config", "core.symlinks", "false")
     work.git("config", "core.fileMode", "false")
+    mask = os.umask(0o077)
+    request.addfinalizer(lambda: os.umask(mask))
     with materialise(work.project(), work.base()) as sides:
         for root in sides.roots:
             assert stat.S_IMODE((root / "tool").stat().st_mode) == 0o755

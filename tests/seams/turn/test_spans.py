@@ -89,14 +89,10 @@ def test_a_tokenizer_counts_role_and_descriptor_instead_of_the_size() -> None:
     assert span_cost(span) == 250
 
 
-def test_the_store_pages_in_by_the_marks_of_now() -> None:
+def test_the_store_pages_in_by_its_own_marks_whatever_the_plan_selected() -> None:
     store = SpanStore()
-    for body, sealed in (("open", False), ("secret", True), ("late", False)):
+    for body, sealed in (("open", False), ("secret", True)):
         store.add("tool", body, sealed=sealed)
     plan = optimize([candidate(each.step, 1, 1.0) for each in store.spans], 9)
-    store.tombstone("span:2")
-    assert [store.page_in(each) for each in plan.selected] == ["open", RefusalReason.SEALED, RefusalReason.TOMBSTONED]
-    assert store.spans[2].tombstoned
+    assert [store.page_in(each) for each in plan.selected] == ["open", RefusalReason.SEALED]
     assert store.page_in(plan.selected[0]._replace(id="span:9")) is RefusalReason.PAGE_IN
-    with pytest.raises(KeyError):
-        store.tombstone("span:9")

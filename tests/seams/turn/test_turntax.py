@@ -11,7 +11,7 @@ import pytest
 from harness.formats.limits import Limits
 from harness.formats.toolcalls import read_tool_calls
 from seams.contract.syscall import Counters, Result, ToolCall, Verdict
-from seams.contract.turntax import Arm, Replay, TurnClass
+from seams.contract.turntax import Arm, Replay
 from seams.contract.verdict import Status, VerdictKind
 from seams.engines.airline import POISON, AirlineEngine
 from seams.syscall.admission import BareGate

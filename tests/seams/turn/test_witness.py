@@ -36,10 +36,10 @@ def test_broken_partitions() -> None:
         assert not audit(broken).faithful
 
 
-def store_and_plan() -> tuple[SpanStore, object]:
+def store_and_plan(*, sealed: bool = False) -> tuple[SpanStore, object]:
     store = SpanStore()
-    for body in ("a" * 16, "b" * 16):
-        store.add("tool", body)
+    for body, mark in (("a" * 16, sealed), ("b" * 16, False)):
+        store.add("tool", body, sealed=mark)
     return store, optimize([candidate(step, 4, 1) for step in range(2)], 8)
 
 
@@ -54,10 +54,9 @@ def test_a_rendered_view_reconciles() -> None:
 
 
 def test_a_refused_span_is_accounted_for_and_costs_nothing() -> None:
-    store, plan = store_and_plan()
-    store.tombstone("span:0")
+    store, plan = store_and_plan(sealed=True)
     view = materialize(plan, store.page_in)
-    assert [(each.id, each.reason) for each in view.refused] == [("span:0", RefusalReason.TOMBSTONED)]
+    assert [(each.id, each.reason) for each in view.refused] == [("span:0", RefusalReason.SEALED)]
     assert (view.witness.rendered, view.witness.refused, view.witness.resident_tokens) == (1, 1, 4)
     assert view.witness.reconciled
 

@@ -49,6 +49,12 @@ def test_a_job_that_does_not_say_how_many_calls_takes_the_usual_number(tmp_path:
     assert (answer.undefined, answer.result["loops"]) == (None, USUAL)
 
 
+def test_a_tree_behind_a_link_is_the_project_too(tmp_path: Path) -> None:
+    tree = side(tmp_path / "base")
+    (tmp_path / "link").symlink_to(tree)
+    assert ask(tmp_path / "link", tmp_path) == ask(tree, tmp_path)
+
+
 def test_what_two_rounds_call_unequally_often_is_told_by_how_much(tmp_path: Path) -> None:
     tree = side(tmp_path / "base")
     assert ask(tree, tmp_path)["scatter"] == {}

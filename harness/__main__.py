@@ -7,11 +7,14 @@ if sys.argv[1:2] == ["worker"]:
 
     sys.exit(worker_main(sys.argv[2:]))
 
-if sys.argv[1:2] == ["hook"]:
-    from harness.cli.hook import main as hook_main
+try:
+    if sys.argv[1:2] == ["hook"]:
+        from harness.cli.hook import main as hook_main
 
-    sys.exit(hook_main(sys.argv[2:]))
+        sys.exit(hook_main(sys.argv[2:]))
 
-from harness.cli.main import main
+    from harness.cli.main import main
 
-sys.exit(main())
+    sys.exit(main())
+except KeyboardInterrupt:  # among the imports; later on each command ends itself
+    sys.exit(130)

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit
+from harness.cli.streams import say
+from harness.cli.words import is_input
 
 if TYPE_CHECKING:
     from harness.jobs.doctor import Diagnosis, Finding
@@ -40,7 +42,11 @@ def _doctor(arguments: argparse.Namespace) -> Exit:
     from harness.record.store import find_root, write_atomic
     from harness.report.width import columns
 
-    diagnosis = examine(find_root(Path.cwd()))
+    root = find_root(Path.cwd())
+    if arguments.json not in (None, "-") and is_input(arguments.json, [root / "pyproject.toml"]):
+        say(f"--json {arguments.json} names the project's own file. Name a new one: --json doctor.json")
+        return Exit.UNUSABLE
+    diagnosis = examine(root)
     words = in_words(diagnosis, columns(sys.stdout))
     blob = json.dumps(document(diagnosis), indent=1, sort_keys=True, allow_nan=False) + "\n"
     if arguments.json == "-":

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit
+from harness.cli.streams import say
 
 if TYPE_CHECKING:
     from harness.jobs.catalog import Finding
@@ -61,7 +63,6 @@ def cmd_list(args: argparse.Namespace) -> Exit:
     """Print the KPIs that all filters let through; 5 where there is none."""
     from harness.jobs.evidence import gather
     from harness.report.catalog_list import list_text
-    from harness.report.naming import said
     from harness.report.width import columns
     from kpis.registry import select
     from kpis.terms.kpi import Gate, Status
@@ -77,10 +78,19 @@ def cmd_list(args: argparse.Namespace) -> Exit:
         _print_json({"schema": "harness.list/1", "kpis": [_plain(catalog, kpi, statuses[kpi.id]) for kpi in kept]})
     elif kept:
         print(list_text(kept, statuses, columns(sys.stdout)), end="")
+    _say_passed_over(evidence.refused)
     if not kept:
-        print(said("No KPI passes these filters; `python -m harness list` shows all."), file=sys.stderr)
+        say("No KPI passes these filters; `python -m harness list` shows all.", prefix="")
         return Exit.UNCOVERED
     return Exit.OK
+
+
+def _say_passed_over(refused: Sequence[str]) -> None:
+    """In one line, that run files were passed over: a status may come from an older run than one would think."""
+    if len(refused) == 1:
+        say(f"A run file is passed over: {refused[0]}")
+    elif refused:
+        say(f"{len(refused)} run files are passed over, and `python -m harness catalog --check` says why: {refused[0]}")
 
 
 def _require_words(what: str, given: list[str], known: list[str]) -> None:
@@ -129,6 +139,7 @@ def cmd_explain(args: argparse.Namespace) -> Exit:
             installed=project.root.resolve() != Path(INSTRUMENT).resolve(),
         )
         print(text, end="")
+    _say_passed_over(evidence.refused)
     return Exit.OK
 
 
@@ -185,4 +196,6 @@ def _plain(catalog: Catalog, kpi: Kpi, status: Status) -> dict[str, Any]:
 def _print_json(value: dict[str, Any]) -> None:
     import json
 
-    print(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False))
+    # Where the output lacks a character, only the escapes of JSON keep it readable as JSON.
+    ascii_only = not (sys.stdout.encoding or "utf-8").lower().startswith("utf")
+    print(json.dumps(value, indent=1, sort_keys=True, ensure_ascii=ascii_only, allow_nan=False))

@@ -1,125 +1,121 @@
-"""``loopladder`` and ``python -m harness``: parse, dispatch, and turn an error into one sentence and an exit code.
+"""``loopladder`` and ``python -m harness``: dispatch, and turn whatever happens into one sentence and an exit code.
 
-Each command imports what it needs when it runs, so that ``list``, ``explain`` and ``--help`` answer at once.
+Each command imports what it needs when it runs, so that ``list``, ``explain`` and ``--help`` answer at once; and this
+module imports nothing at all before its guard against Ctrl-C stands.
 """
 
 from __future__ import annotations
 
-import argparse
-import contextlib
-import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
 
-from harness import __version__
-from harness.cli.exits import Exit
-from harness.report.naming import program, said, set_program
+TYPE_CHECKING = False  # the one of typing costs its import
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
 
 __all__ = ["main"]
-
-_EPILOG = """\
-exit codes: 0 pass · 1 a check failed · 2 unusable command line or input
-3 unknown or void · 4 no baseline · 5 nothing selected, or coverage differs
-6 some input unreadable · 70 internal or unwritable · 130/143 interrupted
-"""
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse, with errors that end in the next command to type."""
-
-    def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        sentence = message[:1].upper() + message[1:].rstrip(".")
-        self.exit(Exit.UNUSABLE, f"{self.prog}: {sentence}. See: {self.prog} --help\n")
-
-
-def _parser() -> argparse.ArgumentParser:
-    import harness.cli.doctor as doctor_command
-    import harness.cli.gate as gate_command
-    import harness.cli.listing as listing_commands
-    import harness.cli.run as run_command
-
-    parser = _Parser(
-        prog=program(),
-        description="Benchmark harness and KPI registry for agent runtimes.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
-    parser.add_argument("--version", action="version", version=f"loopladder {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
-    run_command.add_parser(commands)
-    gate_command.add_parser(commands)
-    listing_commands.add_parsers(commands)
-    doctor_command.add_parser(commands)
-    hook = commands.add_parser("hook", help="decide one tool call from standard input", add_help=False)
-    hook.add_argument("rest", nargs=argparse.REMAINDER)
-    schema = commands.add_parser("schema", help="print a published JSON Schema")
-    schema.add_argument("name", choices=("run", "kpi"), help="run: the run file; kpi: a user's KPI table")
-    schema.set_defaults(handler=_schema)
-    return parser
-
-
-def _schema(arguments: argparse.Namespace) -> Exit:
-    import json
-
-    if arguments.name == "run":
-        from harness.record.run import schema
-    else:
-        from kpis.schema import kpi_schema as schema
-    print(json.dumps(schema(), indent=1, sort_keys=True))
-    return Exit.OK
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
-    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _main(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        return 130  # Exit.INTERRUPTED, which may not be imported yet
+
+
+def _main(words: list[str]) -> int:
+    from harness.report.naming import set_program
+
     set_program(sys.argv[0])
     if words[:1] == ["hook"]:
         # Its start-up is a measured baseline: it must not pay for the other commands' parsers.
         from harness.cli.hook import main as hook_main
 
         return int(hook_main(words[1:]))
+    from harness.cli import streams
+
+    streams.prepare()
+    return _drained(_guarded(words))
+
+
+def _guarded(words: list[str]) -> int:
+    """The exit code of the command, whatever it raised."""
+    from harness.cli.exits import Exit
+    from harness.cli.streams import lost, say, silence
+
     try:
-        code = int(_dispatch(words))
-        sys.stdout.flush()
+        return _dispatch(words)
     except SystemExit as leaving:  # argparse has said what it had to say
         return int(leaving.code or 0) if isinstance(leaving.code, int | None) else int(Exit.UNUSABLE)
     except BrokenPipeError:
-        _silence_stdout()
+        silence(sys.stdout)
         return int(Exit.OK)
     except OSError as error:
         # Standard output on a full disk, or a file that vanished: what was measured is stored by then.
-        _silence_stdout()
-        _complain(f"The output could not be written: {error.strerror or error}.")
+        silence(sys.stdout)
+        say(_exhausted(error) or lost(error))
         return int(Exit.INTERNAL)
     except Exception:
+        import contextlib
         import traceback
 
         with contextlib.suppress(OSError):
             traceback.print_exc()
-        _complain("This is a fault of loopladder itself, not of your input; what was measured is in .harness/runs.")
+        say("This is a fault of loopladder itself, not of your input; what was measured is in .harness/runs.")
         return int(Exit.INTERNAL)
-    return code
 
 
 def _dispatch(words: list[str]) -> int:
-    parser = _parser()
-    arguments = parser.parse_args(words)
+    from harness.cli.exits import Exit
+    from harness.cli.parser import parser
+    from harness.cli.streams import say
+
+    grammar = parser()
+    arguments = grammar.parse_args(words)
     if arguments.command is None:
-        parser.print_help()
+        grammar.print_help()
+        return Exit.UNUSABLE
+    if not _has_folder(arguments):
+        say("The current folder has been removed, so there is no project here. Go to one that exists: cd ~")
         return Exit.UNUSABLE
     arguments.words = words
     try:
         return int(arguments.handler(arguments))
-    except KeyboardInterrupt:
-        return Exit.INTERRUPTED
     except Exception as error:
         if not isinstance(error, _expected_errors()):
             raise
-        _complain(str(error))
-        return Exit.UNUSABLE
+        for sentence in getattr(error, "sentences", (str(error),)):
+            say(_exhausted(error.__cause__) or sentence)
+        return _code_of(error)
+
+
+def _has_folder(arguments: argparse.Namespace) -> bool:
+    import os
+
+    try:
+        os.getcwd()  # noqa: PTH109 - pathlib would say no more
+    except OSError:
+        return bool(arguments.command == "schema")  # it needs none
+    return True
+
+
+def _code_of(error: Exception) -> int:
+    """What could not be written is not the fault of the command line."""
+    from harness.cli.exits import Exit
+    from harness.record.store import StoreError
+
+    unwritable = isinstance(error, StoreError) and isinstance(error.__cause__, OSError)
+    return Exit.INTERNAL if unwritable else Exit.UNUSABLE
+
+
+def _exhausted(error: BaseException | None) -> str | None:
+    """The sentence for a process that has no file descriptors left; None for any other error."""
+    import errno
+
+    if not isinstance(error, OSError) or error.errno not in (errno.EMFILE, errno.ENFILE):
+        return None
+    return "Too many files are open for one more. Raise the limit, then repeat the command: ulimit -n 1024"
 
 
 def _expected_errors() -> tuple[type[Exception], ...]:
@@ -135,12 +131,22 @@ def _expected_errors() -> tuple[type[Exception], ...]:
     return (FormatError, ProjectError, Busy, RunFileError, StoreError, SubjectError, CatalogError, SelectionError)
 
 
-def _complain(sentence: str) -> None:
-    with contextlib.suppress(OSError):
-        print(f"loopladder: {said(sentence)}", file=sys.stderr)
+def _drained(code: int) -> int:
+    """``code``, once both streams have taken all that was printed; else the interpreter would end with 120 for us."""
+    from harness.cli.exits import Exit, highest
+    from harness.cli.streams import lost, say, silence
 
-
-def _silence_stdout() -> None:
-    """Point standard output at nothing, so that the interpreter's own flush at exit does not fail again."""
-    with contextlib.suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence(sys.stdout)
+    except (OSError, ValueError) as error:
+        silence(sys.stdout)
+        if isinstance(error, OSError):
+            say(lost(error))
+        code = highest([Exit(code), Exit.INTERNAL])
+    try:
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        silence(sys.stderr)
+    return code

@@ -1,22 +1,29 @@
-"""Reads the words of the command line that need more than argparse: durations, parameters, signals."""
+"""Reads the words of the command line that need more than argparse: durations, parameters, files to write."""
 
 from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Iterable
+from pathlib import Path
 
-__all__ = ["duration_s", "parameter"]
+__all__ = ["LONGEST_H", "duration_s", "is_input", "parameter"]
+
+LONGEST_H = 48
+"""Hours of a budget: a weekend. What is longer is a slip of the unit, and nobody is there to see it."""
 
 _DURATION = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)(ms|s|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, None: 1.0, "m": 60.0, "h": 3600.0}
 
 
 def duration_s(text: str) -> float:
-    """Seconds of ``60s``, ``3m``, ``1h`` or a bare number of seconds; greater than zero."""
+    """Seconds of ``60s``, ``3m``, ``1h`` or a bare number of seconds; above zero, at most :data:`LONGEST_H` hours."""
     found = _DURATION.fullmatch(text)
     seconds = float(found[1]) * _SECONDS[found[2]] if found else 0.0
     if seconds <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is no duration; write 60s, 3m or 1h")
+    if seconds > LONGEST_H * 3600:
+        raise argparse.ArgumentTypeError(f"{text!r} is longer than {LONGEST_H}h, which is the most")
     return seconds
 
 
@@ -26,3 +33,14 @@ def parameter(text: str) -> tuple[str, str]:
     if not equals or not key or not value:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
     return key, value
+
+
+def is_input(target: str, inputs: Iterable[Path]) -> bool:
+    """Whether writing ``target`` would replace one of ``inputs``, however either is named: as a link, or by a detour."""
+    for path in inputs:
+        try:
+            if Path(target).samefile(path):
+                return True
+        except (OSError, ValueError):  # one of them is not there, so nothing is lost
+            continue
+    return False

@@ -6,12 +6,16 @@ is a :class:`FormatError`, the only exception that a reader lets out.
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from dataclasses import dataclass
 from itertools import accumulate
+from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["FormatError", "Limits", "check_depth", "printable", "read_bounded"]
+__all__ = ["FormatError", "Limits", "check_depth", "printable", "read_bounded", "regular_bytes"]
 
 MIB = 1 << 20
 
@@ -61,6 +65,25 @@ def read_bounded(blob: BinaryIO, limits: Limits) -> bytes:
     if len(data) > limits.max_bytes:
         raise FormatError(f"The input is larger than {limits.max_bytes:,} bytes and was not read.")
     return data
+
+
+def regular_bytes(path: Path, most: int = 64 * MIB) -> bytes:
+    """The bytes of a regular file of at most ``most``. A pipe or a device is never read: it may never end.
+
+    Raises:
+        OSError: it is something else, is larger, or cannot be read; ``strerror`` says which.
+    """
+    if not stat.S_ISREG(path.stat().st_mode):  # before it is opened, since opening alone can move a device
+        raise OSError(errno.EINVAL, "it is no regular file")
+    # Not blocking, in case a pipe has taken its place since.
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file")
+        if os.fstat(file.fileno()).st_size <= most:
+            data = file.read(most + 1)  # it may be growing
+            if len(data) <= most:
+                return data
+    raise OSError(errno.EFBIG, f"it is larger than {most:,} bytes")
 
 
 def printable(text: str, most: int = 80) -> str:

@@ -65,6 +65,6 @@ def _main(trace: Trace) -> str | None:
 def _message(node: Node) -> dict[str, Any]:
     head = node.head
     message = {"role": node.role, "head": str(head), "bytes": node.bytes, "digest": node.digest}
-    if isinstance(head, Head) and node.role == "user":
+    if isinstance(head, Head):
         message["words"] = head.words
     return message

@@ -7,7 +7,7 @@ and its touched files are all told in terms of the side's root, so that the two 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,10 @@ class Seen:
 
 @dataclass(slots=True)
 class Ground:
-    """Both sides of one gate. ``ours``: the project is this package itself, so the instrument lies in each tree."""
+    """Both sides of one gate. ``ours``: the project is this package itself, so the instrument lies in each tree.
+
+    ``of_test``, where tests are compared, gives what the job of a test says besides, by its node id.
+    """
 
     project: Project
     catalog: Catalog
@@ -47,6 +50,7 @@ class Ground:
     under_test: tuple[str, ...]
     workloads: Mapping[str, str]
     scratch: Path
+    of_test: Callable[[str], Mapping[str, Any]] | None = None
     _digests: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -81,7 +85,9 @@ class Ground:
             "under_test": list(self.under_test),
             "min_time": MIN_TIME_S,
         }
-        return SideJob(job, self.instrument(side, copy), root)
+        if self.of_test is not None:
+            job |= self.of_test(point.kpi.id)
+        return SideJob(job, self.instrument(side, copy), root, ends=self.of_test is not None)
 
     def instrument(self, side: Side, copy: int = 0) -> str:
         """The folder of the instrument's packages for a worker of ``side``."""

@@ -14,6 +14,8 @@ class GateOptions:
     against: str
     layers: tuple[str, ...] = ()
     kpis: tuple[str, ...] = ()
+    pytest: str | None = None
+    """Tests in place of KPIs: a folder, a file or a node id, relative to the project's root."""
     all_params: bool = False
     time_unchanged: bool = False
     exact_legs: bool = False

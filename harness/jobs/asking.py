@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import stat
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.jobs.answers import answer_fault
 from harness.jobs.measure_point import Ask, Late
 from harness.jobs.modes import MIN_TIME_S, Effort
 from harness.jobs.plan import PlannedPoint
@@ -21,17 +24,46 @@ from harness.measure.launch import INSTRUMENT, Answer
 from harness.project import Project
 from harness.record.journal import Journal
 
-__all__ = ["Asker", "Launch", "digests"]
+__all__ = ["LARGEST", "Asker", "Launch", "digest", "digests"]
 
 Launch = Callable[..., Answer]
 """As ``harness.measure.launch.launch``."""
 
 
+LARGEST = 64 * 2**20
+"""Bytes of a file that is read for its digest: a slice that opens a data set must not cost minutes at every look."""
+
+_CHUNK = 2**20
+
+
 def digests(names: Iterable[str]) -> dict[str, str | None]:
-    """The sha256 of each file; None for one that is gone."""
-    return {
-        name: hashlib.sha256(Path(name).read_bytes()).hexdigest() if Path(name).is_file() else None for name in names
-    }
+    """:func:`digest` of each file."""
+    return {name: digest(name) for name in names}
+
+
+def digest(name: str) -> str | None:
+    """The sha256 of a file; None for one that is gone, unreadable, no regular file, or beyond :data:`LARGEST`."""
+    found = hashlib.sha256()
+    try:
+        # Without waiting: what was a file may be a pipe by now.
+        handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+    except (OSError, ValueError):
+        return None
+    try:
+        facts = os.fstat(handle)
+        left = LARGEST
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > left:
+            return None
+        while chunk := os.read(handle, _CHUNK):
+            left -= len(chunk)
+            if left < 0:  # it grew meanwhile
+                return None
+            found.update(chunk)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    return found.hexdigest()
 
 
 @dataclass(slots=True)
@@ -59,16 +91,29 @@ class Asker:
 
         def asked(task: str, index: int, extra: Mapping[str, Any]) -> dict[str, Any]:
             name = json.dumps([point.key, task, index, extra.get("loops")])
-            if name not in self.known:
+            timed = point.kpi.estimand.timed
+            answer = self.known.get(name)
+            if answer is None or answer_fault(task, timed=timed, answer=answer) is not None:
                 job = {**self._job(point), "task": task, "frozen_sync": frozen_sync, **extra}
                 answer = self._fresh(job, index + 1, effort.limit_s - sum(spent))
-                self.journal.append({"asked": name, "answer": answer})
-                self.known[name] = answer
-            answer = self.known[name]
+                fault = answer_fault(task, timed=timed, answer=answer)
+                if fault is not None:
+                    answer = _unusable(answer, f"Its worker answered without a usable {fault}.")
+                answer = self._kept(name, answer)
             spent.append(answer["seconds"])
             return answer
 
         return asked
+
+    def _kept(self, name: str, answer: dict[str, Any]) -> dict[str, Any]:
+        """``answer``, on disk; what cannot be written there is a value that is none."""
+        try:
+            self.journal.append({"asked": name, "answer": answer})
+        except (ValueError, TypeError, RecursionError) as error:
+            answer = _unusable(answer, f"Its worker answered what cannot be written down: {str(error)[:200]}.")
+            self.journal.append({"asked": name, "answer": answer})
+        self.known[name] = answer
+        return answer
 
     def _fresh(self, job: dict[str, Any], seed: int, limit: float) -> dict[str, Any]:
         if self.deadline is not None:
@@ -82,9 +127,12 @@ class Asker:
         answer = self.launch(job, seed=seed, limit=limit, folder=self.scratch, cwd=self.project.root)
         if answer.undefined is not None and answer.undefined[0] == "timeout" and self._late():
             raise Late
-        if "touched" in answer.result:
-            answer.result["touched"] = digests(answer.result["touched"])
+        touched = answer.result.get("touched")
+        if isinstance(touched, list) and all(isinstance(name, str) for name in touched):
+            answer.result["touched"] = digests(touched)
         result = {**answer.result, "printed": answer.printed, "seconds": round(answer.seconds, 3)}
+        if answer.notices:
+            result["notices"] = answer.notices
         if answer.undefined is not None:
             result["undefined"] = {"reason": answer.undefined[0], "detail": answer.undefined[1]}
         return result
@@ -111,3 +159,8 @@ class Asker:
             "under_test": list(self.project.under_test),
             "min_time": MIN_TIME_S,
         }
+
+
+def _unusable(answer: Mapping[str, Any], detail: str) -> dict[str, Any]:
+    """An answer in the place of one that cannot be used."""
+    return {"undefined": {"reason": "bad-value", "detail": detail}, "seconds": answer["seconds"]}

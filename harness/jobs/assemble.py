@@ -93,7 +93,8 @@ def _record(load: LoadedWorkload) -> WorkloadRecord:
 def touched_files(project: Project, outcomes: Iterable[Outcome]) -> dict[str, str]:
     """Digest of every touched file when its slice was discovered, by its path inside the project or the instrument."""
     named: dict[str, str] = {}
-    for name, digest in sorted(item for outcome in outcomes for item in outcome.touched.items()):
+    every = {item for outcome in outcomes for item in outcome.touched.items()}
+    for name, digest in sorted(every, key=lambda item: (item[0], item[1] or "")):
         for base in (project.root.resolve(), Path(INSTRUMENT)):
             if digest is not None and Path(name).is_relative_to(base):
                 named[Path(name).relative_to(base).as_posix()] = digest

@@ -8,13 +8,17 @@ Local runs come first, then the committed ones. Nothing is judged here.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from harness.formats.limits import regular_bytes
 from harness.project import Project, installed_runtimes
 from harness.record.store import committed_runs, runs
+from harness.report.naming import typed
 from kpis.registry import Catalog
 from kpis.status import derive
 from kpis.terms.kpi import Kpi, Layer, Status
@@ -137,27 +141,44 @@ class _Head:
 
 
 def _newest_first(root: Path, refused: list[str]) -> Iterator[_Head]:
+    refused += _closed(root / ".harness" / "runs")
     yield from _heads(runs(root)[:LOOK_BACK], refused)
     yield from sorted(_heads(committed_runs(root), refused), key=lambda head: head.created, reverse=True)
+
+
+def _closed(folder: Path) -> Iterator[str]:
+    """That the folder is there and cannot be looked into, which would pass for a project without runs."""
+    try:
+        os.scandir(folder).close()
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    except OSError as error:
+        yield f"{folder} cannot be read: {error.strerror}; see `ls -ld {typed(str(folder.parent))} {typed(str(folder))}`."
 
 
 def _heads(paths: Iterable[Path], refused: list[str]) -> Iterator[_Head]:
     for path in paths:
         import msgspec  # here, so that a project without runs does not pay for it
 
-        from harness.record.run import Selection
-
-        named = msgspec.defstruct("Named", [("kpi", str)])
-        fields = [("created", str), ("complete", bool), ("selection", Selection), ("readings", list[named])]  # type: ignore[valid-type]
-        shape = msgspec.defstruct("Shape", fields)
         try:
-            blob = path.read_bytes()
-            head: Any = msgspec.json.decode(blob, type=shape)
-        except (OSError, msgspec.MsgspecError) as error:
-            refused.append(f"{path.name} is not a readable run file ({error}); move it away, then run this again.")
+            blob = regular_bytes(path)
+            head: Any = msgspec.json.decode(blob, type=_shape())
+        except (OSError, msgspec.MsgspecError, ValueError, RecursionError, MemoryError) as error:
+            refused.append(_refusal(path, error))
             continue
         emitted = frozenset(reading.kpi for reading in head.readings)
         yield _Head(path, blob, head.created, head.complete, head.selection, emitted)
+
+
+@cache
+def _shape() -> type:
+    import msgspec
+
+    from harness.record.run import Selection
+
+    named = msgspec.defstruct("Named", [("kpi", str)])
+    fields = [("created", str), ("complete", bool), ("selection", Selection), ("readings", list[named])]  # type: ignore[valid-type]
+    return msgspec.defstruct("Shape", fields)
 
 
 def _decoded(head: _Head, refused: list[str]) -> Run | None:
@@ -167,4 +188,17 @@ def _decoded(head: _Head, refused: list[str]) -> Run | None:
         return decode(head.blob, head.path.name)
     except RunFileError as error:
         refused.append(str(error))
-        return None
+    except (ValueError, RecursionError, MemoryError) as error:
+        refused.append(_refusal(head.path, error))
+    return None
+
+
+def _refusal(path: Path, error: BaseException) -> str:
+    why = str(error)
+    if isinstance(error, RecursionError):
+        why = "it is nested too deeply"
+    elif isinstance(error, MemoryError):
+        why = "it needs more memory than there is"
+    elif isinstance(error, OSError) and error.strerror:
+        why = error.strerror
+    return f"{path.name} cannot be read as a run file: {why.rstrip('.')}; move it away, then run this again."

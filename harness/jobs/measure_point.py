@@ -42,8 +42,9 @@ class Outcome:
     engine: str | None = None
     source: str | None = None
     checked: bool = True
-    touched: dict[str, str] = field(default_factory=dict)
+    touched: dict[str, str | None] = field(default_factory=dict)
     printed: int = 0
+    notices: list[str] = field(default_factory=list)
     stopped_early: bool = False
 
     @property
@@ -54,6 +55,7 @@ class Outcome:
     def note(self, answer: Mapping[str, Any]) -> bool:
         """Take over what every answer carries; False where it is undefined."""
         self.printed += answer.get("printed", 0)
+        self.notices += [notice for notice in answer.get("notices", ()) if notice not in self.notices]
         if answer.get("undefined") is not None:
             self.undefined = (answer["undefined"]["reason"], answer["undefined"]["detail"])
             return False

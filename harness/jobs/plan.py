@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -16,7 +17,7 @@ from harness.formats.workload import LoadedWorkload
 from harness.jobs.modes import Effort
 from harness.jobs.wired import wired
 from harness.workloads import shipped
-from kpis.registry import Catalog, probe_reference, select
+from kpis.registry import Catalog, SelectionError, probe_reference, select
 from kpis.terms.kpi import Kpi, Point, Takes
 from kpis.terms.reading import Reason, Undefined
 
@@ -41,7 +42,13 @@ class PlannedPoint:
 
     @property
     def key(self) -> str:
-        """The identity of the point's reading, as text."""
+        """The identity of the point's reading, as text that no other point has: JSON of its parts."""
+        workload = self.workload.workload.name if self.workload else None
+        return json.dumps([self.kpi.id, sorted(self.params.items()), self.runtime[0], workload])
+
+    @property
+    def label(self) -> str:
+        """The same to be read by people; values that hold commas or spaces may make two points look alike."""
         params = ",".join(f"{key}={value}" for key, value in self.params.items())
         named = f"{self.kpi.id}[{params}]" if params else self.kpi.id
         return f"{named} {self.runtime[0]} {self.workload.workload.name if self.workload else '-'}"
@@ -49,11 +56,25 @@ class PlannedPoint:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The points to measure, and the derived rows that are computed from them afterwards."""
+    """The points to measure, and the derived rows that are computed from them afterwards.
+
+    Raises:
+        kpis.registry.SelectionError: two points would have one identity, so that their readings could not be told
+            apart.
+    """
 
     points: tuple[PlannedPoint, ...]
     derived: tuple[PlannedPoint, ...]
     effort: Effort
+
+    def __post_init__(self) -> None:
+        times = Counter(point.key for point in (*self.points, *self.derived))
+        twice = next((point for point in (*self.points, *self.derived) if times[point.key] > 1), None)
+        if twice is not None:
+            raise SelectionError(
+                f"{twice.label} would be measured twice under one name; name each runtime and workload once, and look "
+                "with `python -m harness run --dry-run`."
+            )
 
     @property
     def sha256(self) -> str:
@@ -96,7 +117,7 @@ def make_plan(
     for kpi in dict.fromkeys([kpi.id for kpi in (*chosen, *needed)]):
         row = catalog.get(kpi)
         into = derived if row.derived else points
-        for runtime in runtimes:
+        for runtime in dict.fromkeys(runtimes):
             for planned in _points(row, params, runtime, workloads):
                 into.append(replace(planned, emit=row.id in wanted))
     return Plan(tuple(points), tuple(derived), effort)

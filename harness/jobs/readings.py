@@ -1,14 +1,16 @@
 """From what the workers answered to readings: the one place where a number gets its name, basis and source.
 
 Computes medians, ratios of two counts and exact intervals, nothing more; a result that is not a finite number of
-the KPI's unit becomes *undefined*, never a zero.
+the KPI's unit becomes *undefined*, never a zero. Whatever one KPI's answers hold, the others keep their readings: what
+makes no reading, or one that could not be written, is a bad value of that KPI alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from harness.jobs import notices
@@ -16,11 +18,13 @@ from harness.jobs.measure_point import Outcome
 from harness.jobs.modes import Effort
 from harness.jobs.plan import PlannedPoint
 from harness.judge.bounds import median, median_interval
+from harness.measure.handed import tally_fault
+from harness.record.plain import RunFileError, fits, plain
 from kpis.registry import Catalog
 from kpis.status import derive
 from kpis.terms.kpi import Estimand, Status
-from kpis.terms.quantity import Basis, Quantity, QuantityError, Source, combined_basis, weakest_source
-from kpis.terms.reading import Distribution, Leg, Notice, Reading, ReadingKind, Reason, Undefined
+from kpis.terms.quantity import Basis, Quantity, QuantityError, Source, Unit, combined_basis, weakest_source
+from kpis.terms.reading import Distribution, Leg, Notice, Reading, ReadingKind, Reason, Undefined, Warn
 
 __all__ = ["derived_reading", "shared_reading", "to_reading"]
 
@@ -30,6 +34,11 @@ _KINDS = {
     Estimand.INVARIANT: ReadingKind.INVARIANT,
     Estimand.HISTOGRAM: ReadingKind.HISTOGRAM,
 }
+
+_WHOLE = (Unit.COUNT, Unit.OPS, Unit.TOK, Unit.BYTES, Unit.INSTRUCTIONS)
+"""Units of what is counted one by one: none of them comes in halves or below zero."""
+
+_NAMED = 3
 
 
 def _kind(point: PlannedPoint) -> ReadingKind:
@@ -67,9 +76,42 @@ def _source(point: PlannedPoint, said: str | None) -> Source:
     return weakest_source(Source(workload), Source(said) if said else Source.LIVE)
 
 
+def _guarded(point: PlannedPoint, make: Callable[[], Reading]) -> Reading:
+    """What ``make`` makes, if a run file can hold it; otherwise a bad value that says why."""
+    try:
+        reading = make()
+        plain(reading, point.kpi.id)
+    except RunFileError as error:
+        why = str(error).removeprefix("The run cannot be written: ")
+        return _blank(point, Undefined(Reason.BAD_VALUE, f"It cannot be written down: {why}"))
+    except (TypeError, ValueError, LookupError, ArithmeticError, AttributeError) as error:
+        sentence = f"What was answered makes no reading ({type(error).__name__}: {str(error)[:200]})."
+        return _blank(point, Undefined(Reason.BAD_VALUE, sentence))
+    return reading
+
+
+def _beside(outcome: Outcome) -> list[Notice]:
+    """What the workers of the point did besides: printed, did not end, left processes, opened what has no digest."""
+    found = notices.printed(outcome)
+    found += [Notice(Warn.LOADED, sentence) for sentence in outcome.notices]
+    names = sorted({Path(name).name for name, digest in outcome.touched.items() if digest is None})
+    if names:
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        sentence = (
+            f"No digest of {', '.join(names[:_NAMED])}{more} (gone, unreadable or over 64 MiB): whether such a file "
+            "changed is not checked."
+        )
+        found.append(Notice(Warn.UNCHECKED, sentence))
+    return found
+
+
 def to_reading(point: PlannedPoint, outcome: Outcome, catalog: Catalog, effort: Effort) -> Reading:
     """The reading of a measured point."""
-    warnings = notices.printed(outcome)
+    return _guarded(point, lambda: _to_reading(point, outcome, catalog, effort))
+
+
+def _to_reading(point: PlannedPoint, outcome: Outcome, catalog: Catalog, effort: Effort) -> Reading:
+    warnings = _beside(outcome)
     if outcome.undefined is not None:
         reason, detail = outcome.undefined
         known = reason in {item.value for item in Reason}
@@ -90,6 +132,10 @@ def to_reading(point: PlannedPoint, outcome: Outcome, catalog: Catalog, effort: 
 
 def shared_reading(point: PlannedPoint, owner: Outcome, catalog: Catalog, effort: Effort) -> Reading:
     """A reading of the same stamped calls as another KPI's: the nearest-rank tail of each process."""
+    return _guarded(point, lambda: _shared(point, owner, catalog, effort))
+
+
+def _shared(point: PlannedPoint, owner: Outcome, catalog: Catalog, effort: Effort) -> Reading:
     if owner.undefined is not None:
         return to_reading(point, owner, catalog, effort)
     values = [float(process["p99_ns"]) for process in owner.processes if "p99_ns" in process]
@@ -100,6 +146,10 @@ def shared_reading(point: PlannedPoint, owner: Outcome, catalog: Catalog, effort
 
 def derived_reading(point: PlannedPoint, inputs: Sequence[Reading | None], catalog: Catalog) -> Reading:
     """A reading that a formula computes from others; undefined where one of them is, or where they do not mix."""
+    return _guarded(point, lambda: _derived(point, inputs, catalog))
+
+
+def _derived(point: PlannedPoint, inputs: Sequence[Reading | None], catalog: Catalog) -> Reading:
     given = [reading for reading in inputs if reading is not None and reading.value is not None]
     if len(given) < len(point.kpi.inputs):
         known = {reading.kpi for reading in given}
@@ -119,6 +169,9 @@ def derived_reading(point: PlannedPoint, inputs: Sequence[Reading | None], catal
 
 
 def _defined(point: PlannedPoint, catalog: Catalog, value: float, basis: Basis, source: Source, **more: Any) -> Reading:
+    if not fits(value):
+        sentence = f"The value does not fit into 64 bits, as a number of {point.kpi.unit.value} must."
+        return _blank(point, Undefined(Reason.BAD_VALUE, sentence))
     try:
         quantity = Quantity(value, point.kpi.unit, basis, source)
     except QuantityError as error:
@@ -130,6 +183,9 @@ def _defined(point: PlannedPoint, catalog: Catalog, value: float, basis: Basis, 
 
 def _counted(point: PlannedPoint, tally: Mapping[str, Any], catalog: Catalog, warnings: list[Notice]) -> Reading:
     kpi = point.kpi
+    fault = tally_fault(tally) or _count_fault(point, tally)
+    if fault is not None:
+        return _blank(point, Undefined(Reason.BAD_VALUE, fault))
     numerator, denominator = tally["numerator"], tally["denominator"]
     if (kpi.estimand is Estimand.RATE) != (denominator is not None):
         what = "a denominator" if denominator is None else "no denominator"
@@ -156,6 +212,20 @@ def _counted(point: PlannedPoint, tally: Mapping[str, Any], catalog: Catalog, wa
         evidence=list(tally["evidence"]),
         warnings=warnings,
     )
+
+
+def _count_fault(point: PlannedPoint, tally: Mapping[str, Any]) -> str | None:
+    """What a count cannot be: less than nothing, or a fraction. Of amounts in money or time nothing is asked."""
+    kpi = point.kpi
+    counts = kpi.estimand in (Estimand.COUNT, Estimand.HISTOGRAM) and kpi.unit in _WHOLE
+    if not counts or tally["basis"] != Basis.COUNT.value:
+        return None
+    value = tally["numerator"]
+    if value < 0:
+        return f"It counted {value!r}, and there is no count below zero."
+    if isinstance(value, float) and not value.is_integer():
+        return f"It counted {value!r}, and a count of {kpi.unit.value} is a whole number."
+    return None
 
 
 def _timed(

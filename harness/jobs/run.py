@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 from harness.jobs import notices
+from harness.jobs.answers import journalled
 from harness.jobs.asking import Asker, Launch
 from harness.jobs.assemble import readings_of, touched_files, workload_records
 from harness.jobs.measure_point import Late, Outcome, measure
@@ -26,9 +27,11 @@ from harness.measure.launch import launch
 from harness.project import Project
 from harness.record.journal import Journal
 from harness.record.lock import RunLock
-from harness.record.run import Machine, Run, Selection, SourceTree
+from harness.record.run import Machine, Run, RunFileError, Selection, SourceTree
 from harness.record.source import tree_state
-from harness.record.store import StoreError, new_id, runs_dir, save
+from harness.record.store import StoreError, checked_id, new_id, runs_dir, save
+from harness.subject import SubjectError
+from harness.subject.scratch import scratch
 from kpis.registry import Catalog
 from kpis.terms.reading import Reason
 
@@ -73,18 +76,18 @@ def run(
         Busy: another run is measuring in this project.
         StoreError: the project's folder cannot be written; raised before anything is measured.
     """
-    with RunLock(project.root), tempfile.TemporaryDirectory(prefix="loopladder-") as scratch:
+    with RunLock(project.root), _folder() as scratch:
         journal = _journal(project, plan, argv, resume)
         with journal:
             before = machine.noise()
             asker = Asker(
                 project=project,
                 journal=journal,
-                scratch=Path(scratch),
-                workloads=_spread_out(plan, Path(scratch)),
+                scratch=scratch,
+                workloads=_spread_out(plan, scratch),
                 deadline=None if plan.effort.budget_s is None else time.monotonic() + plan.effort.budget_s,
                 launch=launch,
-                known={entry["asked"]: entry["answer"] for entry in journal.entries() if "asked" in entry},
+                known=journalled(journal.entries()),
             )
             if moved := asker.changed():
                 raise StoreError(
@@ -138,6 +141,22 @@ def run(
         return finished
 
 
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """A temporary folder for workloads and jobs; those that killed runs left behind go first.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    with ExitStack() as held:
+        try:
+            folder = held.enter_context(scratch())
+        except SubjectError as error:
+            # Its sentence speaks of trees; what stands behind it is what the system said.
+            raise error.__cause__ if isinstance(error.__cause__, OSError) else StoreError(str(error)) from None
+        yield folder
+
+
 def _journal(project: Project, plan: Plan, argv: Sequence[str], resume: bool) -> Journal:
     if resume:
         found = Journal.resumable(project.root, plan.sha256)
@@ -154,7 +173,11 @@ def _journal(project: Project, plan: Plan, argv: Sequence[str], resume: bool) ->
 
 
 def _spread_out(plan: Plan, scratch: Path) -> dict[str, str]:
-    """Write each workload once, decoded, where the workers can read it."""
+    """Write each workload once, decoded, where the workers can read it.
+
+    Raises:
+        OSError: the temporary folder cannot hold it.
+    """
     files: dict[str, str] = {}
     for point in plan.points:
         if point.workload is None or point.workload.workload.name in files:
@@ -202,12 +225,29 @@ def _measure_all(
 def _store(project: Project, plan: Plan, outcomes: Mapping[str, Outcome], finished: Finished, journal: Journal) -> None:
     """Samples first, the run file last, then the journal goes: whatever fails, one of them has it all."""
     try:
-        folder = runs_dir(project.root) / f"{finished.run.id}.samples"
+        folder = runs_dir(project.root) / f"{checked_id(finished.run.id)}.samples"
+        kept = True
         for point in plan.points:
             if point.key in outcomes:
-                save_samples(folder, point, outcomes[point.key])
+                kept = _store_samples(folder, point, outcomes[point.key], finished) and kept
         finished.path = save(project.root, finished.run)
-        if finished.run.complete or plan.effort.budget_s is not None:
+        if kept and (finished.run.complete or plan.effort.budget_s is not None):
             journal.finish()
-    except (StoreError, OSError) as error:
+    except (OSError, RunFileError) as error:
         finished.trouble = finished.trouble or str(error)
+
+
+def _store_samples(folder: Path, point: PlannedPoint, outcome: Outcome, finished: Finished) -> bool:
+    """The samples of one point; what cannot be stored is said, and costs neither the others nor the run file.
+
+    False where a later try may have more luck, which needs the journal.
+    """
+    try:
+        save_samples(folder, point, outcome)
+    except OSError as error:
+        finished.trouble = finished.trouble or str(error)
+        return False
+    except (TypeError, ValueError, LookupError) as error:
+        said = f"the samples of {point.label} are no samples that pyperf stores ({str(error)[:200]})"
+        finished.trouble = finished.trouble or f"{said}; try `python -m harness run --kpi {point.kpi.id}`."
+    return True

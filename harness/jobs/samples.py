@@ -1,11 +1,12 @@
 """The raw samples of a run, beside the run file: ordinary pyperf JSON, and the stamped calls that it cannot hold.
 
 One file a point, written whole: ``<id>.samples/<kpi>,<param>=<value>@<runtime>@<workload>.json`` is what
-``python -m pyperf stats`` reads; ``….stamps.json`` is the histogram of single calls.
+``python -m pyperf stats`` reads; ``….stamps.json`` is the histogram of single calls. No two points share a file.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -17,12 +18,28 @@ from harness.record.store import write_atomic
 
 __all__ = ["file_stem", "save_samples"]
 
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
+"""Besides what file systems mind, what the name itself is put together with."""
+
+_LONGEST = 180
+
 
 def file_stem(point: PlannedPoint) -> str:
-    """A file name for the point: readable, and safe whatever a parameter holds."""
-    parts = [point.kpi.id, *(f"{key}={value}" for key, value in point.params.items())]
-    name = f"{','.join(parts)}@{point.runtime[0]}@{point.workload.workload.name if point.workload else '-'}"
-    return re.sub(r"[^A-Za-z0-9._,=@-]", "_", name)[:180]
+    """A file name for the point: readable, safe whatever a parameter holds, and no other point's.
+
+    Where a part had to be altered the digest of the point's key is appended, behind a ``~`` that no part can hold.
+    """
+    workload = point.workload.workload.name if point.workload else "-"
+    named = [item for pair in point.params.items() for item in pair]
+    parts = [point.kpi.id, *named, point.runtime[0], workload]
+    kpi, *clean, runtime, recorded = (_UNSAFE.sub("_", part) for part in parts)
+    params = "".join(f",{key}={value}" for key, value in zip(clean[::2], clean[1::2], strict=True))
+    name = f"{kpi}{params}@{runtime}@{recorded}"
+    # A workload may be called "-" or "x.stamps", and would then meet "none" or the stamps of "x".
+    doubtful = recorded.endswith(".stamps") or (point.workload is not None and workload == "-")
+    if doubtful or [kpi, *clean, runtime, recorded] != parts or len(name) > _LONGEST:
+        name = f"{name[:_LONGEST]}~{hashlib.sha256(point.key.encode()).hexdigest()[:12]}"
+    return name
 
 
 def save_samples(folder: Path, point: PlannedPoint, outcome: Outcome) -> None:

@@ -41,11 +41,15 @@ class Unmeasured(Exception):  # noqa: N818 - a side that gives no number is an a
 
 @dataclass(frozen=True, slots=True)
 class SideJob:
-    """What one side runs: the job, the root that comes first on its path, where it runs."""
+    """What one side runs: the job, the root that comes first on its path, where it runs.
+
+    ``ends``: after its last value it says how it ended, and the pair counts only if it ended well.
+    """
 
     job: Mapping[str, Any]
     instrument: str
     cwd: Path
+    ends: bool = False
 
 
 LEAST_LOOPS = 34
@@ -105,6 +109,7 @@ class _Worker:
 
     def __init__(self, side: Side, spec: SideJob, plan: PairPlan, deadline: float, folder: Path) -> None:
         self.side = side
+        self._ends = spec.ends
         self._deadline = deadline
         go_read, self._go = os.pipe()
         self._say, say_write = os.pipe()
@@ -158,6 +163,15 @@ class _Worker:
             raise Unmeasured(self.side, answer["undefined"]["reason"], answer["undefined"]["detail"])
         return answer
 
+    def ended(self) -> None:
+        """Await the end of a worker that says how it ended.
+
+        Raises:
+            Unmeasured: it did not end well.
+        """
+        if self._ends:
+            self.hear()
+
     def __enter__(self) -> _Worker:
         return self
 
@@ -182,6 +196,8 @@ def calibrate(side: Side, spec: SideJob, plan: PairPlan, *, limit: float, folder
         worker.hear()
         worker.tell("calibrate")
         answer = worker.hear()
+        worker.tell("quit")
+        worker.ended()
         return int(answer["loops"]), float(answer["wall_ns"])
 
 
@@ -220,6 +236,8 @@ def run_pair(
                     pair.displaced[side] += answer["displaced"]
         for worker in workers.values():
             worker.tell("quit")
+        for worker in workers.values():
+            worker.ended()
     pair.seconds = time.monotonic() - began
     return pair
 

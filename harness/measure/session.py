@@ -20,7 +20,7 @@ import pyperf
 
 from harness.measure.clock import clock_overhead_ns, is_async
 from harness.measure.timing import Value, empty_call_ns, empty_loop_ns, time_batch, time_calls
-from harness.measure.worker import Opened, Refused, close, open_slice
+from harness.measure.worker import Opened, Refused
 
 __all__ = ["EMPTY", "MAX_LOOPS", "TICKS", "bucket", "run"]
 
@@ -47,17 +47,13 @@ IGNORED_LOOPS = 1.25
 between 1 and 2 would be 1.41; a cache that warms up may honestly lower it, a batch of fixed work stays at 1."""
 
 
-def run(job: Mapping[str, Any]) -> dict[str, Any]:
+def run(job: Mapping[str, Any], opened: Opened) -> dict[str, Any]:
     """Calibrate the loops of a slice, or measure its values; the answer as plain JSON values."""
-    opened = open_slice(job)
-    try:
-        recorder = _Recorder(opened, job)
-        answer = recorder.pyperf_run()
-        if job["task"] == "calibrate":
-            recorder.require_loops(answer["loops"])
-        return answer
-    finally:
-        close(opened)
+    recorder = _Recorder(opened, job)
+    answer = recorder.pyperf_run()
+    if job["task"] == "calibrate":
+        recorder.require_loops(answer["loops"])
+    return answer
 
 
 class _Recorder:

@@ -1,15 +1,19 @@
 """The journal of a run: what was measured so far, one JSON line each, on disk before the next point begins.
 
 A run that is interrupted, killed or loses its power is resumed from here. Each line stands for itself, so a line that
-was torn by a kill is passed over and its point measured again; nothing else is lost. Refuses to interpret an entry
-and to remove a journal whose run was not finished.
+was torn by a kill is passed over and its point measured again; nothing else is lost. Anybody may have edited such a
+file: one whose name, id and header do not agree is passed over, and nothing but a regular file is opened. Refuses to
+interpret an entry and to remove a journal whose run was not finished.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import re
 import shlex
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
@@ -37,20 +41,40 @@ def _objects(blob: bytes) -> Iterator[dict[str, Any]]:
             yield entry
 
 
+_LONGEST_HEADER = 2**20
+_CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
+
+
+def _opened(path: Path, flags: int) -> int:
+    """A handle of a regular file; a link, a pipe or a device raises OSError, and is not waited for."""
+    handle = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return handle
+
+
 def _header(path: Path) -> dict[str, Any] | None:
+    """The header of a journal that can be resumed; None for whatever else lies there."""
     try:
-        with path.open("rb") as file:
-            first = file.readline()
-    except OSError:
+        if path.is_symlink() or not path.is_file():  # a device may act on being opened alone
+            return None
+        with os.fdopen(_opened(path, os.O_RDONLY), "rb") as file:
+            first = file.readline(_LONGEST_HEADER)
+        header = next(_objects(first), None)
+        if header is None or header.get("schema") != SCHEMA or checked_id(header.get("id")) != path.stem:
+            return None
+    except OSError:  # StoreError, of an id that is none, among them
         return None
-    header = next(_objects(first), None)
-    return header if header is not None and header.get("schema") == SCHEMA else None
+    created = header.get("created")
+    sound = isinstance(created, str) and _CREATED.fullmatch(created) is not None
+    return header if sound and isinstance(header.get("plan"), str) else None
 
 
 class Journal:
     """An open journal: ``.harness/runs/<id>.journal``. Use :meth:`create` or :meth:`resumable`, not the constructor.
 
-    ``header`` holds at least ``schema``, ``id`` and ``plan`` (the digest of what was to be measured).
+    ``header`` holds at least ``schema``, ``id``, ``created`` and ``plan`` (the digest of what was to be measured).
     """
 
     __slots__ = ("_handle", "header", "path")
@@ -90,6 +114,8 @@ class Journal:
     def resumable(cls, root: Path, plan_sha: str) -> Journal | None:
         """The newest unfinished journal of this plan, opened at its end; None where there is none.
 
+        A header needs ``id`` (the file's name), ``plan`` and ``created`` (UTC, ISO 8601 with ``Z``).
+
         Raises:
             StoreError: it is there and cannot be opened for writing.
         """
@@ -102,7 +128,7 @@ class Journal:
     @classmethod
     def _reopened(cls, path: Path, header: dict[str, Any]) -> Journal:
         try:
-            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            handle = _opened(path, os.O_RDWR | os.O_APPEND)
         except OSError as error:
             raise explained(path, error) from error
         try:

@@ -8,14 +8,19 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shlex
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 
-from harness.record.store import explained, state_dir, write_all
+from harness.record.store import StoreError, explained, state_dir, write_all
 
 __all__ = ["Busy", "RunLock"]
+
+
+_SINCE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
 class Busy(Exception):  # noqa: N818 - a state of the world, not a fault
@@ -32,9 +37,10 @@ class Busy(Exception):  # noqa: N818 - a state of the world, not a fault
 def _holder(handle: int) -> tuple[int | None, str | None]:
     try:
         record = json.loads(os.pread(handle, 4096, 0))
-        return int(record["pid"]), str(record["since"])
-    except (OSError, ValueError, KeyError, TypeError):  # they are writing it at this moment
+        pid, since = record["pid"], record["since"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # they are writing it at this moment
         return None, None
+    return (pid, since) if isinstance(pid, int) and isinstance(since, str) and _SINCE.fullmatch(since) else (None, None)
 
 
 class RunLock:
@@ -55,9 +61,13 @@ class RunLock:
     def __enter__(self) -> RunLock:
         state_dir(self.root)
         try:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            # What is written there replaces what the file held: a link would have us overwrite somebody's own.
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
         except OSError as error:
             raise explained(self.path, error) from error
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            os.close(handle)
+            raise StoreError(f"{self.path} is no regular file; remove it with `rm {shlex.quote(str(self.path))}`.")
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,24 +64,26 @@ def runs_dir(root: Path) -> Path:
     return folder
 
 
-def _age(path: Path) -> tuple[str, int, str]:
+def _age(path: Path) -> tuple[str, int, str] | None:
+    """What sorts run files by age; None for a pipe, a device or a folder, which nobody may open as one."""
     # Two runs may begin in one second: then the time of writing decides, and the name where even that is equal.
     try:
-        written = path.stat().st_mtime_ns
+        facts = path.stat()
     except OSError:
-        written = 0
-    return (path.name[:16], written, path.name)
+        return (path.name[:16], 0, path.name)
+    return (path.name[:16], facts.st_mtime_ns, path.name) if stat.S_ISREG(facts.st_mode) else None
 
 
 def runs(root: Path) -> list[Path]:
     """The run files of a project, newest first; other files in the folder (raw samples, journals) are not listed."""
-    found = [path for path in (root / ".harness" / "runs").glob("*.json") if _ID.fullmatch(path.stem)]
-    return sorted(found, key=_age, reverse=True)
+    named = (path for path in (root / ".harness" / "runs").glob("*.json") if _ID.fullmatch(path.stem))
+    aged = ((age, path) for path in named if (age := _age(path)) is not None)
+    return [path for _, path in sorted(aged, reverse=True)]
 
 
 def committed_runs(root: Path) -> list[Path]:
     """The run files that baselines point into, ``baselines/<slug>/runs/*.json``, in order of their path."""
-    return sorted((root / "baselines").glob("*/runs/*.json"))
+    return sorted(path for path in (root / "baselines").glob("*/runs/*.json") if _age(path) is not None)
 
 
 def new_id(now: datetime) -> str:
@@ -94,13 +97,13 @@ def new_id(now: datetime) -> str:
     return f"{now.astimezone(UTC):%Y%m%dT%H%M%SZ}-{os.urandom(3).hex()}"
 
 
-def checked_id(identity: str) -> str:
+def checked_id(identity: object) -> str:
     """``identity`` itself, if it is one that :func:`new_id` could have made.
 
     Raises:
         StoreError: it is not, and might name a file elsewhere.
     """
-    if not _ID.fullmatch(identity):
+    if not isinstance(identity, str) or not _ID.fullmatch(identity):
         raise StoreError(f"{identity!r} is not the id of a run; list the runs with `ls .harness/runs`.")
     return identity
 

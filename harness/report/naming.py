@@ -11,7 +11,7 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping
 
-__all__ = ["MODULE", "SCRIPT", "command", "name_of", "program", "said", "set_program"]
+__all__ = ["MODULE", "SCRIPT", "command", "name_of", "program", "said", "set_program", "typed"]
 
 MODULE = "python -m harness"
 SCRIPT = "loopladder"
@@ -25,10 +25,13 @@ def name_of(argv0: str, environment: Mapping[str, str] = os.environ, cwd: str | 
     The console script is called by its bare name where the search path leads to it, else by the path that led to it:
     relative inside the current folder, else whole. Whatever else started us is called :data:`MODULE`.
     """
-    here = os.getcwd() if cwd is None else cwd  # noqa: PTH109 - pathlib would double what `hook --help` imports
-    name = os.path.basename(argv0)  # noqa: PTH119 - as above
+    name = os.path.basename(argv0)  # noqa: PTH119 - pathlib would double what `hook --help` imports
     if name.partition(".")[0] != SCRIPT or name.endswith(".py"):
         return MODULE
+    try:
+        here = os.getcwd() if cwd is None else cwd  # noqa: PTH109 - as above
+    except OSError:  # the folder is gone, and with it what a relative path meant
+        return name
     path = os.path.join(here, argv0)  # noqa: PTH118 - as above
     for folder in environment.get("PATH", os.defpath).split(os.pathsep):
         found = os.path.join(here, folder, name)  # noqa: PTH118 - as above
@@ -37,7 +40,7 @@ def name_of(argv0: str, environment: Mapping[str, str] = os.environ, cwd: str | 
                 return name
             break  # the bare name would start another one
     inside = os.path.relpath(path, here)
-    return shlex.quote(path if inside.startswith(os.pardir) else inside)
+    return typed(path if inside.startswith(os.pardir) else inside)
 
 
 def _same(one: str, other: str) -> bool:
@@ -63,6 +66,21 @@ def said(text: str) -> str:
     return text.replace(MODULE, _program)
 
 
+def typed(word: str) -> str:
+    """``word`` as it is typed into a shell, in visible characters: ``$'a\\012b'`` where others are in it."""
+    if word.isprintable():
+        return shlex.quote(word)
+    plain = {"'": "\\'", "\\": "\\\\"}
+    shown = "".join(plain.get(c, c) if c.isprintable() else _bytes(c) for c in word)
+    return f"$'{shown}'"
+
+
+def _bytes(character: str) -> str:
+    raw = "surrogateescape" if "\udc80" <= character <= "\udcff" else "surrogatepass"
+    # Three octal digits end by themselves; two hexadecimal ones run into a letter that follows.
+    return "".join(f"\\{byte:03o}" for byte in character.encode("utf-8", raw))
+
+
 def command(words: Iterable[str]) -> str:
     """A command line of ours with these words, quoted for a shell."""
-    return f"{_program} {shlex.join(words)}"
+    return f"{_program} {' '.join(map(typed, words))}"

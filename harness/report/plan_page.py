@@ -20,8 +20,8 @@ def plan_text(plan: Plan) -> str:
             how = f"{effort.processes} processes x {effort.values} values, limit {effort.limit_s:.0f} s"
         else:
             how = "counted twice"
-        lines.append(f"  {inert(point.key)}: {how}")
-    lines += [f"  {inert(point.key)}: computed from the rows above" for point in plan.derived]
+        lines.append(f"  {inert(point.label)}: {how}")
+    lines += [f"  {inert(point.label)}: computed from the rows above" for point in plan.derived]
     total = len(plan.points) + len(plan.derived)
     head = f"Would measure {total} points in about {duration(plan.estimate_s())} ({effort.mode.value}):"
     return "\n".join([head, *lines, "Measure them: the same command without --dry-run"])

@@ -86,11 +86,10 @@ def _require(index: int, answer: subprocess.CompletedProcess[bytes], wanted: Map
         )
     try:
         answered = json.loads(answer.stdout)
-    except ValueError:
-        # Not "from error": that one quotes the text.
+    except ValueError as error:
         raise WorkNotDoneError(
             f"the hook answered call {index} with {len(answer.stdout)} bytes that are no line of JSON"
-        ) from None
+        ) from error
     if answered != wanted:
         differs = [key for key in wanted if not isinstance(answered, dict) or answered.get(key) != wanted[key]]
         raise WorkNotDoneError(

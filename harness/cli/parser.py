@@ -1,0 +1,69 @@
+"""The command line's grammar: every command with its words, and errors that end in the next command to type."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn
+
+from harness import __version__
+from harness.cli.exits import Exit
+from harness.report.inert import inert
+from harness.report.naming import program
+
+__all__ = ["parser"]
+
+# Plain ASCII: it is what somebody reads whose terminal cannot show more.
+_EPILOG = """\
+exit codes: 0 pass; 1 a check failed; 2 unusable command line or input;
+3 unknown or void; 4 no baseline; 5 nothing selected, or coverage differs;
+6 some input unreadable; 70 internal or unwritable; 130/143 interrupted
+"""
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse, with errors that end in the next command to type."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        sentence = inert(message[:1].upper() + message[1:].rstrip("."))
+        self.exit(Exit.UNUSABLE, f"{self.prog}: {sentence}. See: {self.prog} --help\n")
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of all commands; each sets ``handler`` to what runs it."""
+    import harness.cli.doctor as doctor_command
+    import harness.cli.gate as gate_command
+    import harness.cli.listing as listing_commands
+    import harness.cli.run as run_command
+
+    whole = _Parser(
+        prog=program(),
+        description="Benchmark harness and KPI registry for agent runtimes.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    whole.add_argument("--version", action="version", version=f"loopladder {__version__}")
+    commands = whole.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+    run_command.add_parser(commands)
+    gate_command.add_parser(commands)
+    listing_commands.add_parsers(commands)
+    doctor_command.add_parser(commands)
+    hook = commands.add_parser("hook", help="decide one tool call from standard input", add_help=False)
+    hook.add_argument("rest", nargs=argparse.REMAINDER)
+    schema = commands.add_parser("schema", help="print a published JSON Schema")
+    schema.add_argument("name", choices=("run", "kpi"), help="run: the run file; kpi: a user's KPI table")
+    schema.set_defaults(handler=_schema)
+    return whole
+
+
+def _schema(arguments: argparse.Namespace) -> Exit:
+    import json
+
+    if arguments.name == "run":
+        from harness.record.run import schema
+    else:
+        from kpis.schema import kpi_schema as schema
+    print(json.dumps(schema(), indent=1, sort_keys=True))
+    return Exit.OK

@@ -1,0 +1,57 @@
+"""The standard streams as a command finds them: closed, full, hung up, or in an encoding that lacks a character.
+
+None of that may cost a measurement, end in a traceback, or let a file of ours land on a descriptor that somebody
+writes to. Refuses to hide that an output was lost: what cannot be written is an OSError, until somebody has told it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TextIO
+
+__all__ = ["lost", "prepare", "say", "silence"]
+
+
+def prepare() -> None:
+    """Put something in the place of each closed stream, and let no character be a fault.
+
+    A closed standard output becomes one that cannot be written, so that what was printed is missed; standard error
+    becomes one that forgets.
+    """
+    for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, flags)  # the lowest free descriptor, which is the one that was closed
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(handle, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - a handle; open to the end
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)  # a buffer in memory holds every character
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+def say(sentence: str, prefix: str = "loopladder: ") -> None:
+    """Put one sentence on standard error: on one line, inert, under our own name. It never fails."""
+    from harness.report.inert import inert
+    from harness.report.naming import said
+
+    with contextlib.suppress(OSError, ValueError):
+        print(f"{prefix}{said(inert(sentence))}", file=sys.stderr)
+
+
+def lost(error: OSError) -> str:
+    """The sentence for an output that could not be written."""
+    import errno
+
+    if error.errno == errno.EBADF:
+        return "The output could not be written: standard output is closed. Send it to a file: > FILE"
+    return f"The output could not be written: {error.strerror or error}. See where it goes: ls -l /dev/stdout"
+
+
+def silence(stream: TextIO) -> None:
+    """Point ``stream`` at nothing, so that the interpreter's own flush at exit does not fail again."""
+    with contextlib.suppress(OSError, ValueError):
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, stream.fileno())
+        os.close(nothing)

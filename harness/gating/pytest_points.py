@@ -1,0 +1,181 @@
+"""The benchmarks of a pytest suite as points of a gate: a test is a point, and its node id is the name.
+
+Collected by pytest itself in a fresh process on either side's tree. The head's tests measure both sides; those of the
+base, as it was before the overlay, are only listed, to name what is gone. Collects and names; measures nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from harness.gating.points import GatePoints
+from harness.jobs.plan import PlannedPoint
+from harness.judge.rule import SCREEN_PAIRS
+from harness.measure.launch import INSTRUMENT, Answer, launch
+from harness.measure.pytest_fixture import PROBE, RUNTIME
+from harness.project import Project
+from harness.subject import SubjectError
+from harness.subject.build import build
+from harness.subject.trees import Sides
+from harness.subject.under_test import search_path
+from kpis.registry import Catalog
+from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status
+from kpis.terms.quantity import Unit
+
+__all__ = ["CATALOG", "Suite", "point_of"]
+
+_SEAM = Seam("pytest/benchmark", "what a test hands to its benchmark fixture")
+
+CATALOG = Catalog((), {_SEAM.name: _SEAM})
+"""No KPI and one seam: where tests attach."""
+
+_CONFIGURATION = ".loopladder-pytest"
+"""The head's pytest configuration, copied under this name beside where it was found, in each tree."""
+
+_TWO_WORKERS_S = 0.15
+"""What a pair takes besides pytest's own start: two interpreters, and a dozen values of 5 to 10 ms."""
+
+_EXIT_NOTHING, _EXIT_USAGE = 5, 4
+
+
+def point_of(node: str) -> PlannedPoint:
+    """The point of one test."""
+    kpi = Kpi(
+        id=node,
+        layer=Layer.SYSCALL,  # the ladder has no floor for tests; no row of a gate shows it
+        seam=_SEAM.name,
+        question=f"Does {node} take longer?",
+        fence="What the test hands to benchmark, with its own arguments.",
+        unit=Unit.NS,
+        direction=Direction.LOWER,
+        estimand=Estimand.CALL_MEAN,
+        gate=Gate.TIMED,
+        target_status=Status.STANDING,
+        origin="pytest",
+    )
+    return PlannedPoint(kpi, {}, ("pytest", RUNTIME), None, PROBE)
+
+
+@dataclass(slots=True)
+class Suite:
+    """The tests at ``path`` (a folder, a file or a node id, relative to the root) on both sides."""
+
+    project: Project
+    sides: Sides
+    path: str
+    scratch: Path
+    limit: float
+    notes: list[str] = field(default_factory=list)
+    _configuration: str | None = None
+
+    @property
+    def tests(self) -> Path:
+        """The file or folder of the tests, relative to the root."""
+        return Path(self.path.partition("::")[0])
+
+    def of_base(self) -> list[str]:
+        """Node ids of the base's own tests. To be called before the overlay; builds the base if it has to be.
+
+        What cannot be collected leaves a note: what is gone can then not be named.
+        """
+        root = self.sides.base[0]
+        if not (root / self.tests).exists():
+            return []
+        if self.project.build:
+            build(self.project.build, root)
+        answer = self._ask(root, None)
+        said = _fault(answer)
+        if said is not None:
+            self.notes.append(f"The base's own tests cannot be collected, so none that is gone is named: {said}")
+            return []
+        return list(answer.result["nodes"])
+
+    def of_head(self) -> list[str]:
+        """Node ids of the head's tests, after the overlay; its pytest configuration is laid out in every tree.
+
+        Raises:
+            SubjectError: there is no pytest, or it cannot collect them.
+        """
+        root = self.sides.head[0]
+        answer = self._ask(root, None)
+        said = _fault(answer)
+        if said is not None:
+            raise SubjectError(
+                f"pytest cannot collect the tests at {self.path}: {said} "
+                f"Look with: python -m pytest --collect-only {self.path}"
+            )
+        self._configuration = self._share(answer.result["configuration"])
+        nodes = list(dict.fromkeys(answer.result["nodes"]))
+        self._tell(nodes, answer)
+        return nodes
+
+    def extra(self, node: str) -> Mapping[str, Any]:
+        """What the job of a test says besides."""
+        return {"pytest": node, "configuration": self._configuration, "scratch": str(self.scratch)}
+
+    def points(self, nodes: list[str]) -> GatePoints:
+        """The points of a gate over these tests."""
+        return GatePoints(tuple(point_of(node) for node in nodes), (), (), ())
+
+    def _ask(self, root: Path, configuration: str | None) -> Answer:
+        job = {
+            "task": "collect",
+            "pytest": self.path,
+            "path": [str(place) for place in search_path(root)],
+            "configuration": configuration,
+            "scratch": str(self.scratch),
+            "limit": self.limit,
+        }
+        return launch(job, seed=1, limit=self.limit, folder=self.scratch, cwd=root, instrument=INSTRUMENT)
+
+    def _share(self, found: str | None) -> str:
+        """Lay the head's configuration out in all trees; its name relative to the root.
+
+        A copy under another name, because pyproject.toml itself is the subject's and stays as each side has it. With
+        none, an empty one, so that no side looks for one further up.
+        """
+        head = self.sides.head[0]
+        file = Path(found) if found is not None else None
+        if file is not None and not file.is_relative_to(self.sides.folder):
+            return str(file)
+        folder = os.path.relpath(file.parent, head) if file is not None else "."
+        text = file.read_bytes() if file is not None else b"[pytest]\n"
+        name = os.path.normpath(f"{folder}/{_CONFIGURATION}{file.suffix if file is not None else '.ini'}")
+        for root in self.sides.roots:
+            target = root / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(text)
+        return name
+
+    def _tell(self, nodes: list[str], answer: Answer) -> None:
+        if not nodes:
+            self.notes.append(f"No test at {self.path} uses the fixture benchmark: there is nothing to compare.")
+            return
+        pair = answer.seconds + _TWO_WORKERS_S
+        self.notes.append(
+            f"{len(nodes)} tests at {self.path} use benchmark. pytest starts in about {answer.seconds:.1f} s here, "
+            f"so {SCREEN_PAIRS} pairs of a test take about {SCREEN_PAIRS * pair:.0f} s, and one that seems to have "
+            "moved takes five times as long; --budget 3m ends it where it is by then."
+        )
+        if ignored := answer.result["ignored"]:
+            names = ", ".join(ignored)
+            self.notes.append(f"Marks say {names}: how to measure is the gate's to say, so this is not followed.")
+
+
+def _fault(answer: Answer) -> str | None:
+    """Why tests could not be collected; None where they were, be it none."""
+    if answer.undefined is not None:
+        return answer.undefined[1]
+    if answer.result["errors"]:
+        return str(answer.result["errors"][0]).rstrip(".") + "."
+    code = answer.result["code"]
+    if code in (0, _EXIT_NOTHING):
+        return None
+    said = [line for line in answer.output.splitlines() if line.startswith(("ERROR:", "INTERNALERROR>"))]
+    if code == _EXIT_USAGE and said and "not found" in said[0]:
+        return said[0].removeprefix("ERROR:").strip() + "."
+    return f"it ended with exit status {code}" + (f" ({said[-1]})." if said else ".")

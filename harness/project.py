@@ -26,6 +26,7 @@ __all__ = [
 
 REFERENCE = "seams.runtimes.reference:make"
 _RUNTIMES, _KPIS = "harness.runtimes", "harness.kpis"  # the groups of entry points
+_MEND = "Mend it, then run: python -m harness list"
 _KEYS: dict[str, type[object]] = {"kpis": list, "runtime": str, "under_test": list, "build": str}
 
 
@@ -60,15 +61,10 @@ def load_project(start: Path) -> Project:
     file = root / "pyproject.toml"
     if not file.is_file():
         return Project(root)
-    try:
-        table = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}).get("harness", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-        raise ProjectError(f"{file.name} cannot be read as TOML: {error}. Mend it, then run again.") from error
-    _require_known(table, file)
+    table = _table(file)
     files: list[Path] = []
     for pattern in table.get("kpis", []):
-        found = sorted(root.glob(pattern)) if not Path(pattern).is_absolute() else []
-        inside = [path for path in found if path.is_file() and path.resolve().is_relative_to(root.resolve())]
+        inside = _matching(root, pattern)
         if not inside:
             raise ProjectError(
                 f"{file.name}: kpis = [{pattern!r}] names no file inside the project. "
@@ -84,18 +80,54 @@ def load_project(start: Path) -> Project:
     )
 
 
-def _require_known(table: Any, file: Path) -> None:
+def _table(file: Path) -> dict[str, Any]:
+    """``[tool.harness]`` of ``file``; empty where it has none."""
+    try:
+        tool = tomllib.loads(file.read_bytes().decode("utf-8")).get("tool", {})
+    except (ValueError, RecursionError, OSError) as error:
+        why = "it begins with a byte order mark" if _begins_with_mark(file) else str(error).rstrip(".")
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else why
+        raise ProjectError(f"{file.name} cannot be read as TOML: {why}. {_MEND}") from error
+    if not isinstance(tool, dict):
+        raise ProjectError(f"{file.name}: tool must be a table, as in [tool.harness]. {_MEND}")
+    table = tool.get("harness", {})
     if not isinstance(table, dict):
-        raise ProjectError(f"{file.name}: [tool.harness] must be a table.")
+        raise ProjectError(f"{file.name}: [tool.harness] must be a table. {_MEND}")
     for key, value in table.items():
-        if key not in _KEYS:
-            near = get_close_matches(key, _KEYS, 1)
-            hint = f"; did you mean {near[0]!r}?" if near else f"; known keys are {', '.join(_KEYS)}."
-            raise ProjectError(f"{file.name}: [tool.harness] has the unknown key {key!r}{hint}")
-        wrong_items = isinstance(value, list) and not all(isinstance(item, str) for item in value)
-        if not isinstance(value, _KEYS[key]) or wrong_items:
-            wanted = "a list of strings" if _KEYS[key] is list else "a string"
-            raise ProjectError(f"{file.name}: [tool.harness] {key} must be {wanted}.")
+        _require_known(file.name, key, value)
+    return table
+
+
+def _begins_with_mark(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(3) == b"\xef\xbb\xbf"
+    except OSError:
+        return False
+
+
+def _require_known(name: str, key: str, value: object) -> None:
+    if key not in _KEYS:
+        near = get_close_matches(key, _KEYS, 1)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; known keys are {', '.join(_KEYS)}."
+        raise ProjectError(f"{name}: [tool.harness] has the unknown key {key!r}{hint} {_MEND}")
+    items = value if isinstance(value, list) else [value]
+    if not isinstance(value, _KEYS[key]) or not all(isinstance(item, str) for item in items):
+        wanted = "a list of strings" if _KEYS[key] is list else "a string"
+        raise ProjectError(f"{name}: [tool.harness] {key} must be {wanted}. {_MEND}")
+    if not all(item.strip() for item in items if isinstance(item, str)):
+        raise ProjectError(f"{name}: [tool.harness] {key} is empty: give it a value, or leave it out. {_MEND}")
+
+
+def _matching(root: Path, pattern: str) -> list[Path]:
+    """The files inside the project that ``pattern`` names; none where it is no pattern at all."""
+    if Path(pattern).is_absolute():
+        return []
+    try:
+        found = sorted(root.glob(pattern))
+        return [path for path in found if path.is_file() and path.resolve().is_relative_to(root.resolve())]
+    except (ValueError, IndexError, NotImplementedError, OSError):  # "**x", ".", a NUL, a name that is too long
+        return []
 
 
 def runtime_reference(name: str) -> tuple[str, str]:

@@ -41,6 +41,9 @@ def add_parser(commands: Any) -> None:
     several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
     parser.add_argument("--layer", metavar="L", help="only these layers", **several)
     parser.add_argument("--kpi", metavar="ID", help="only these KPIs", **several)
+    parser.add_argument(
+        "--pytest", metavar="PATH", help="in place of KPIs: the tests at PATH that use pytest-benchmark's fixture"
+    )
     parser.add_argument("--params", choices=("gate", "all"), default="gate", help="all: time every parameter point")
     parser.add_argument("--budget", type=duration_s, metavar="3m", help="stop after this long; what is open stays open")
     parser.add_argument("--all", action="store_true", help="time points whose files are the same on both sides, too")
@@ -66,10 +69,12 @@ def _gate(arguments: argparse.Namespace) -> Exit:
 
     project = load_project(Path.cwd())
     catalog = project_catalog(project)
+    tests = None if arguments.pytest is None else _tests(project.root, arguments)
     options = GateOptions(
         against=arguments.against,
         layers=tuple(arguments.layer),
         kpis=tuple(arguments.kpi),
+        pytest=tests,
         all_params=arguments.params == "all",
         time_unchanged=arguments.all,
         budget_s=arguments.budget,
@@ -93,6 +98,7 @@ def _gate(arguments: argparse.Namespace) -> Exit:
                 options,
                 argv=arguments.words,
                 on_step=lambda what, share: progress.show(what, round(share * 100), 100),
+                on_note=progress.say if sys.stderr.isatty() else _say,
             )
     except KeyboardInterrupt:
         _say("Stopped; the pairs so far are kept. Go on with the same command and --resume.")
@@ -113,6 +119,23 @@ def _gate(arguments: argparse.Namespace) -> Exit:
     elif arguments.json is not None:
         write_atomic(Path(arguments.json), blob)
     return exit_code(gated.file, strict=arguments.strict)
+
+
+def _tests(root: Path, arguments: argparse.Namespace) -> str:
+    """``--pytest PATH`` (a path, or a node id), relative to the project's root."""
+    from harness.project import ProjectError
+
+    if arguments.layer or arguments.kpi:
+        raise ProjectError(
+            "--pytest compares tests in place of KPIs, so it does not go with --layer or --kpi. Leave them out: "
+            f"python -m harness gate --against {arguments.against} --pytest {arguments.pytest}"
+        )
+    named: str = arguments.pytest
+    path, colons, rest = named.partition("::")
+    file = Path.cwd() / path
+    if not file.exists() or not file.resolve().is_relative_to(root.resolve()):
+        raise ProjectError(f"There are no tests at {path} in the project {root}. Look with: ls {path}")
+    return file.resolve().relative_to(root.resolve()).as_posix() + colons + rest
 
 
 def exit_code(file: GateFile, *, strict: bool) -> Exit:

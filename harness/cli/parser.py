@@ -34,6 +34,7 @@ def parser() -> argparse.ArgumentParser:
     """The parser of all commands; each sets ``handler`` to what runs it."""
     import harness.cli.doctor as doctor_command
     import harness.cli.gate as gate_command
+    import harness.cli.init as init_command
     import harness.cli.listing as listing_commands
     import harness.cli.run as run_command
 
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     run_command.add_parser(commands)
     gate_command.add_parser(commands)
+    init_command.add_parser(commands)
     listing_commands.add_parsers(commands)
     doctor_command.add_parser(commands)
     hook = commands.add_parser("hook", help="decide one tool call from standard input", add_help=False)

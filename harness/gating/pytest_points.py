@@ -7,8 +7,8 @@ base, as it was before the overlay, are only listed, to name what is gone. Colle
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +62,17 @@ def point_of(node: str) -> PlannedPoint:
 
 @dataclass(slots=True)
 class Suite:
-    """The tests at ``path`` (a folder, a file or a node id, relative to the root) on both sides."""
+    """The tests at ``path`` (a folder, a file or a node id, relative to the root) on both sides.
+
+    ``say`` takes sentences for the user, as they come.
+    """
 
     project: Project
     sides: Sides
     path: str
     scratch: Path
     limit: float
-    notes: list[str] = field(default_factory=list)
+    say: Callable[[str], None]
     _configuration: str | None = None
 
     @property
@@ -90,7 +93,7 @@ class Suite:
         answer = self._ask(root, None)
         said = _fault(answer)
         if said is not None:
-            self.notes.append(f"The base's own tests cannot be collected, so none that is gone is named: {said}")
+            self.say(f"The base's own tests cannot be collected, so none that is gone is named: {said}")
             return []
         return list(answer.result["nodes"])
 
@@ -153,17 +156,17 @@ class Suite:
 
     def _tell(self, nodes: list[str], answer: Answer) -> None:
         if not nodes:
-            self.notes.append(f"No test at {self.path} uses the fixture benchmark: there is nothing to compare.")
+            self.say(f"No test at {self.path} uses the fixture benchmark: there is nothing to compare.")
             return
         pair = answer.seconds + _TWO_WORKERS_S
-        self.notes.append(
+        self.say(
             f"{len(nodes)} tests at {self.path} use benchmark. pytest starts in about {answer.seconds:.1f} s here, "
             f"so {SCREEN_PAIRS} pairs of a test take about {SCREEN_PAIRS * pair:.0f} s, and one that seems to have "
             "moved takes five times as long; --budget 3m ends it where it is by then."
         )
         if ignored := answer.result["ignored"]:
             names = ", ".join(ignored)
-            self.notes.append(f"Marks say {names}: how to measure is the gate's to say, so this is not followed.")
+            self.say(f"Marks say {names}: how to measure is the gate's to say, so this is not followed.")
 
 
 def _fault(answer: Answer) -> str | None:

@@ -19,7 +19,7 @@ from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, 
 from kpis.terms.kpi import Estimand
 from kpis.terms.reading import Leg
 
-__all__ = ["absent", "compare_counts", "label", "row_of", "timed_row", "unmeasured"]
+__all__ = ["absent", "compare_counts", "label", "removed_row", "row_of", "timed_row", "unmeasured"]
 
 
 def label(point: PlannedPoint) -> str:
@@ -71,8 +71,31 @@ def unmeasured(base: tuple[str, str] | None, head: tuple[str, str] | None) -> Co
 
 
 def absent(kpi_id: str) -> Comparison:
-    """A KPI that the base has and the head has neither under its name nor under an alias."""
+    """A KPI that the base has and the head has neither under its name nor under an alias; or a test of the base's."""
     return Comparison(State.REMOVED, evidence=(f"{kpi_id} is declared on the base and not on the head",))
+
+
+def removed_row(kpi_id: str, found: Comparison) -> GateRow:
+    """The row of what is :func:`absent`: of its points and runtime nothing is known any more."""
+    return GateRow(
+        kpi=kpi_id,
+        params={},
+        runtime="",
+        workload=None,
+        leg=Leg.MAIN,
+        state=found.state,
+        ratio=None,
+        low=None,
+        high=None,
+        pairs=0,
+        smallest_visible=None,
+        alpha=None,
+        off_cpu=None,
+        functions=[],
+        paths=[],
+        evidence=list(found.evidence),
+        warnings=[],
+    )
 
 
 def compare_counts(point: PlannedPoint, base: list[Mapping[str, Any]], head: list[Mapping[str, Any]]) -> Comparison:

@@ -22,7 +22,8 @@ from harness.gating.ground import SEEDS, Ground, Seen
 from harness.gating.localise import legs_of_suspects
 from harness.gating.options import GateOptions
 from harness.gating.points import GatePoints, gate_points, removed_ids
-from harness.gating.rows import absent, compare_counts, label, row_of, timed_row, unmeasured
+from harness.gating.pytest_points import CATALOG, Suite
+from harness.gating.rows import absent, compare_counts, label, removed_row, row_of, timed_row, unmeasured
 from harness.gating.timed import TimedPoint, time_points
 from harness.jobs.plan import PlannedPoint
 from harness.judge.compose import claim_of, compose, coverage_of
@@ -49,7 +50,7 @@ from harness.subject.trees import Sides, materialise
 from harness.subject.under_test import packages_under_test, search_path, shadowed
 from kpis.registry import Catalog
 from kpis.terms.comparison import Comparison, State
-from kpis.terms.kpi import Gate
+from kpis.terms.kpi import Direction, Gate
 
 __all__ = ["Gated", "gate"]
 
@@ -71,8 +72,11 @@ def gate(
     *,
     argv: Sequence[str],
     on_step: Step = lambda _what, _share: None,
+    on_note: Callable[[str], None] | None = None,
 ) -> Gated:
     """Compare the working tree with the merge base of ``options.against``.
+
+    ``on_note`` takes what should be known before anything is measured; without it, that is among the notes.
 
     Raises:
         SubjectError: a side cannot be laid out or proved; one sentence.
@@ -81,31 +85,42 @@ def gate(
     began = time.monotonic()
     prune()
     base = resolve(project.root, options.against)
-    points = gate_points(catalog, [runtime_reference(project.runtime or "reference")], options)
+    points = GatePoints((), (), (), ())
+    if options.pytest is None:
+        points = gate_points(catalog, [runtime_reference(project.runtime or "reference")], options)
     with ExitStack() as stack:
         stack.enter_context(RunLock(project.root))
         sides = stack.enter_context(materialise(project, base, letters="".join(random.sample("abcd", 4))))
         scratch = Path(stack.enter_context(TemporaryDirectory(prefix="loopladder-")))
         notes = list(sides.warnings)
-        gone = removed_ids(sides.base[0], project, catalog, options.layers)
-        probes = _prepare(project, sides, notes)
-        ground = _ground(project, catalog, sides, points, scratch)
+        if options.pytest is None:
+            gone = removed_ids(sides.base[0], project, catalog, options.layers)
+            probes = _prepare(project, sides, notes)
+            ground = _ground(project, catalog, sides, points, scratch)
+        else:
+            suite = Suite(project, sides, options.pytest, scratch, options.limit_s, on_note or notes.append)
+            before = suite.of_base()
+            probes = _prepare(project, sides, notes, tests=suite.tests)
+            points = suite.points(tests := suite.of_head())
+            gone = [node for node in before if node not in tests]
+            ground = replace(_ground(project, CATALOG, sides, points, scratch), of_test=suite.extra)
         journal = stack.enter_context(_journal(project, base, sides, options, argv))
         work = _Work(ground, points, options, journal, began, on_step, probes)
         rows, found = work.compare()
         found |= {name: absent(name) for name in gone}
+        rows += [removed_row(name, found[name]) for name in gone]
         seen = {side: work.touched(side) for side in ("base", "head")}
         file = _file(project, base, points, found, rows, seen, options, journal.header, began)
         journal.finish()
     return Gated(file, notes)
 
 
-def _prepare(project: Project, sides: Sides, notes: list[str]) -> tuple[str, ...]:
+def _prepare(project: Project, sides: Sides, notes: list[str], *, tests: Path | None = None) -> tuple[str, ...]:
     """Overlay the instrument, build, compile and prove; returns the instrument files that the head changed."""
     said = refusal(differing(sides.base[0], sides.head[0]))
     if said is not None:
         raise SubjectError(said)
-    changed = overlay(sides, instrument_paths(project))
+    changed = overlay(sides, instrument_paths(project, pytest=tests))
     for root in sides.roots:
         if project.build:
             build(project.build, root)
@@ -321,7 +336,7 @@ def _file(
     for name, comparison in sorted(found.items()):
         kpi = by_label.get(name)
         kind = Gate.EXACT if kpi is None else kpi.gate
-        direction = points.all[0].kpi.direction if kpi is None else kpi.direction
+        direction = Direction.LOWER if kpi is None else kpi.direction
         critical = kpi is not None and kpi.critical
         claims.append(claim_of(name, comparison, kind, direction, critical=critical))
     commit, dirty = tree_state(project.root)

@@ -8,6 +8,7 @@ the test's to say: rounds, iterations and warm-ups are taken and not followed. I
 from __future__ import annotations
 
 import functools
+import importlib
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -165,9 +166,13 @@ class Benchmark:
         more = {"setup": setup, "teardown": teardown, "iterations": iterations}
         return self._measure(target, args, kwargs or {}, **more)
 
-    def _measure(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], **more: Any) -> Any:
+    def _measure(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], **more: Any
+    ) -> Any:
         if self._used:
-            raise self._refusal("error", "The test calls benchmark twice, and a test is one benchmark: split it in two.")
+            raise self._refusal(
+                "error", "The test calls benchmark twice, and a test is one benchmark: split it in two."
+            )
         self._used = True
         if is_async(function):
             said = f"{getattr(function, '__name__', function)} is a coroutine function, and benchmark awaits nothing"
@@ -191,7 +196,7 @@ class Benchmark:
 
     def weave(self, target: Any, **kwargs: Any) -> None:
         """Measure ``target`` wherever the test's code calls it; aspectlib does the weaving."""
-        import aspectlib  # the test's own dependency, as with pytest-benchmark
+        aspectlib = importlib.import_module("aspectlib")  # the test's own dependency, as with pytest-benchmark
 
         def aspect(function: Callable[..., Any]) -> Callable[..., Any]:
             return functools.partial(self, function)

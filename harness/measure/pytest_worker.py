@@ -106,7 +106,9 @@ def _run_test(job: Mapping[str, Any], converse: Converse) -> None:
             f"Look with: python -m pytest {job['pytest']!r}",
         )
     if handed is None or not handed.measured:
-        what = "calls benchmark with what raises" if handed is not None and handed.has_error else "never calls benchmark"
+        what = (
+            "calls benchmark with what raises" if handed is not None and handed.has_error else "never calls benchmark"
+        )
         raise Refused("error", f"The test passes and {what}: there is nothing to measure.")
 
 

@@ -33,6 +33,8 @@ def explained(path: Path, error: OSError) -> StoreError:
             return StoreError(f"{path} cannot be written: the disk (or your quota) is full; see `df -h {quoted}`.")
         case errno.EFBIG:
             return StoreError(f"{path} cannot be written: it exceeds the file-size limit; see `ulimit -f`.")
+        case errno.ENOENT if folder.is_dir():  # as /proc, where only the kernel makes names
+            return StoreError(f"{path} cannot be written: {folder} takes no new files; choose another place for it.")
         case errno.ENOENT:
             return StoreError(f"{path} cannot be written: {folder} is missing; make it with `mkdir -p {quoted}`.")
         case errno.ENOTDIR:

@@ -124,7 +124,7 @@ def save(root: Path, run: Run) -> Path:
 
 def _has_table(pyproject: Path) -> bool:
     try:
-        blob = pyproject.read_bytes()
+        blob = pyproject.read_bytes() if pyproject.is_file() else b""  # a pipe of that name would never end
     except OSError:
         return False
     if b"harness" not in blob:  # spares most callers the parser
@@ -132,11 +132,14 @@ def _has_table(pyproject: Path) -> bool:
     import tomllib  # a few milliseconds that most folders never need
 
     try:
-        return "harness" in tomllib.loads(blob.decode("utf-8")).get("tool", {})
-    except ValueError as error:
+        tool = tomllib.loads(blob.decode("utf-8")).get("tool")
+    except (ValueError, RecursionError) as error:
+        why = "it begins with a byte order mark" if blob.startswith(b"\xef\xbb\xbf") else str(error).rstrip(".")
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else why
         raise StoreError(
-            f"{pyproject} is not valid TOML: {error}; correct it, then look with `python -m harness list`."
+            f"{pyproject} is not valid TOML: {why}; correct it, then look with `python -m harness list`."
         ) from None
+    return isinstance(tool, dict) and "harness" in tool
 
 
 def find_root(start: Path) -> Path:

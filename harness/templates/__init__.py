@@ -1,0 +1,1 @@
+"""Files that ``init`` writes into a project, as package data."""

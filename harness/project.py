@@ -82,11 +82,16 @@ def load_project(start: Path) -> Project:
 
 def _table(file: Path) -> dict[str, Any]:
     """``[tool.harness]`` of ``file``; empty where it has none."""
+    blob = b""
     try:
-        tool = tomllib.loads(file.read_bytes().decode("utf-8")).get("tool", {})
+        blob = file.read_bytes()
+        tool = tomllib.loads(blob.decode("utf-8")).get("tool", {})
     except (ValueError, RecursionError, OSError) as error:
-        why = "it begins with a byte order mark" if _begins_with_mark(file) else str(error).rstrip(".")
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else why
+        why = str(error).rstrip(".")
+        if blob.startswith(b"\xef\xbb\xbf"):
+            why = "it begins with a byte order mark"
+        elif isinstance(error, RecursionError):
+            why = "it is nested too deeply"
         raise ProjectError(f"{file.name} cannot be read as TOML: {why}. {_MEND}") from error
     if not isinstance(tool, dict):
         raise ProjectError(f"{file.name}: tool must be a table, as in [tool.harness]. {_MEND}")
@@ -96,14 +101,6 @@ def _table(file: Path) -> dict[str, Any]:
     for key, value in table.items():
         _require_known(file.name, key, value)
     return table
-
-
-def _begins_with_mark(file: Path) -> bool:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(3) == b"\xef\xbb\xbf"
-    except OSError:
-        return False
 
 
 def _require_known(name: str, key: str, value: object) -> None:

@@ -22,6 +22,9 @@ Reference = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-
 Key = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Values = Annotated[tuple[Annotated[str, Field(min_length=1)], ...], Field(min_length=1)]
 Sentence = Annotated[str, Field(min_length=1)]
+# Strictly: "yes" is no truth value, true is no amount, and what is not finite cannot be written as JSON.
+Truth = Annotated[bool, Field(strict=True)]
+Amount = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 
 _TIMED_GATES = (Gate.TIMED, Gate.INSTRUCTIONS, Gate.REPORT)
 _GATES = {
@@ -54,7 +57,7 @@ class SeamRow(_Strict):
     """A seam of the user's own runtime: ``[seam."floor/room"]``."""
 
     title: Sentence = Field(description="What happens at this seam, in a few words.")
-    frozen_sync: bool = Field(
+    frozen_sync: Truth = Field(
         default=False,
         description="Whether it is asynchronous in name and blocks on its engine, so that a probe says "
         "how it cut the engine out.",
@@ -94,17 +97,17 @@ class KpiRow(_Strict):
         default_factory=dict, description="What parameters read where a recorded session is replayed."
     )
     takes: Takes = Field(default=Takes.NONE, description="The kind of workload that its probe replays.")
-    default_workload: bool = Field(
+    default_workload: Truth = Field(
         default=True, description="Whether the workload that ships is replayed where none is given."
     )
     reasons: tuple[Sentence, ...] = Field(
         default=(), description="The keys that its histogram may have; empty leaves them open."
     )
-    knobs: dict[Key, float] = Field(
+    knobs: dict[Key, Amount] = Field(
         default_factory=dict, description="The parameters of a cost model with their defaults; they make it modeled."
     )
     aliases: tuple[Sentence, ...] = Field(default=(), description="Other names by which it is found.")
-    critical: bool = Field(
+    critical: Truth = Field(
         default=False, description="Whether a gate fails, instead of reading unknown, where it has no number."
     )
     symbol: Sentence | None = Field(default=None, description="Its name in the field, such as TTFT.")

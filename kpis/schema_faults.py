@@ -13,11 +13,12 @@ from typing import Any
 
 from kpis.errors import CatalogError, did_you_mean
 
-__all__ = ["line_of", "sentence", "toml_sentence", "utf8_text", "without_echoes"]
+__all__ = ["line_of", "sentence", "toml_sentence", "unreadable", "utf8_text", "without_echoes"]
 
 _NEXT = "`python -m harness schema kpi` shows every key."
 _POINTS = ("params", "gate_point", "replay_params")
 _HEADER = re.compile(r"^\s*\[([^\[\]]+)\]\s*(?:#.*)?$")
+_MOST = 80  # characters of a value that was given: enough to find it again
 _TWICE = re.compile(r"Cannot declare \((?P<names>.*)\) twice")
 
 
@@ -53,21 +54,41 @@ def line_of(text: str, table: Sequence[str], key: str | None = None) -> int | No
 
 
 def _where(path: str, line: int | None) -> str:
-    return f"{path}, line {line}" if line else path
+    return _visible(f"{path}, line {line}" if line else path)
+
+
+def _visible(text: str) -> str:
+    """``text`` on one line, each character that is not visible written as TOML writes it."""
+    return "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in text)
+
+
+def _shown(given: object) -> str:
+    text = repr(given)
+    return text if len(text) <= _MOST else f"{text[:_MOST]}..."
+
+
+def unreadable(path: str, why: str) -> str:
+    """The sentence for a file as a whole, where no line can be named."""
+    return f"{_where(path, None)} cannot be read as TOML: {why}; correct it, then run `python -m harness list`."
 
 
 def utf8_text(path: str, text: str | bytes) -> str:
     """``text``, decoded where it is bytes.
 
     Raises:
-        CatalogError: it is not UTF-8; the sentence names the line.
+        CatalogError: it is not UTF-8, and the sentence names the line; or it begins with a byte order mark.
     """
     try:
-        return text if isinstance(text, str) else text.decode("utf-8")
+        decoded = text if isinstance(text, str) else text.decode("utf-8")
     except UnicodeDecodeError as error:
         where = _where(path, error.object.count(b"\n", 0, error.start) + 1)
         again = "save it as UTF-8, then run `python -m harness list`."
         raise CatalogError([f"{where}: this is not UTF-8 text; {again}"]) from None
+    if decoded.startswith("\ufeff"):
+        where = _where(path, 1)
+        again = "save it without, then run `python -m harness list`."
+        raise CatalogError([f"{where}: a byte order mark begins the file, and TOML has none; {again}"])
+    return decoded
 
 
 def toml_sentence(path: str, text: str, error: tomllib.TOMLDecodeError) -> str:
@@ -82,8 +103,9 @@ def toml_sentence(path: str, text: str, error: tomllib.TOMLDecodeError) -> str:
     twice = _TWICE.match(cause)
     if twice:
         table = ".".join(name.strip(" '\"") for name in twice["names"].split(",") if name.strip())
-        return f"{where}: the table [{table}] is declared twice; give one of them another name; {_NEXT}"
-    return f"{where}: this is not TOML: {cause[:1].lower()}{cause[1:]}; correct it, then run `python -m harness list`."
+        return f"{where}: the table [{_visible(table)}] is declared twice; give one of them another name; {_NEXT}"
+    cause = _visible(cause[:1].lower() + cause[1:])
+    return f"{where}: this is not TOML: {cause}; correct it, then run `python -m harness list`."
 
 
 def sentence(path: str, text: str, fault: Mapping[str, Any], fields: Mapping[str, Sequence[str]]) -> str:
@@ -99,7 +121,7 @@ def sentence(path: str, text: str, fault: Mapping[str, Any], fields: Mapping[str
     name = f"[{_quoted(table)}]" if len(table) == 2 else f"[{kind}]"
     line = line_of(text, table, key) if table else None
     what = _what(name, kind, key, loc, fault, cause, fields)
-    return f"{_where(path, line)}: {what}; {_NEXT}"
+    return f"{_where(path, line)}: {_visible(what)}; {_NEXT}"
 
 
 def without_echoes(faults: Sequence[Mapping[str, Any]], fields: Mapping[str, Sequence[str]]) -> list[Mapping[str, Any]]:
@@ -161,14 +183,14 @@ def _what(
         case "enum":
             words = re.findall(r"'([^']+)'", str(fault["ctx"]["expected"]))
             guess = did_you_mean(str(given), words)
-            return f"{name} has the unknown {key} {given!r}{guess}; it is one of {', '.join(words)}"
+            return f"{name} has the unknown {key} {_shown(given)}{guess}; it is one of {', '.join(words)}"
         case "string_pattern_mismatch" if "[key]" in fault["loc"]:
             shape = "begin with a small letter and have letters, digits and _ only"
-            return f"{name}: the name {given!r} must {shape if kind == 'kpi' else 'read floor/room in small letters'}"
+            return f"{name}: the name {_shown(given)} must {shape if kind == 'kpi' else 'read floor/room in small letters'}"
         case "string_pattern_mismatch" if key == "probe":
-            return f"{name} has the probe {given!r}, which must read module:Name"
+            return f"{name} has the probe {_shown(given)}, which must read module:Name"
         case "string_pattern_mismatch":
-            return f"{name}: {key} must not read {given!r}; a seam reads floor/room in small letters"
+            return f"{name}: {key} must not read {_shown(given)}; a seam reads floor/room in small letters"
         case "value_error" | "clash":
             return f"{name}: {f'{key}: ' if fault['type'] == 'value_error' and key else ''}{cause}"
         case "string_type" | "tuple_type" if key in _POINTS and _plain(given):
@@ -179,4 +201,4 @@ def _what(
             return f"{name}: {'.'.join(loc[2:4])} must be a list of strings: write its values as {quoted}"
         case _:
             inner = ".".join(loc[2:]) or kind
-            return f"{name}: {inner} cannot be {given!r} ({cause[:1].lower()}{cause[1:]})"
+            return f"{name}: {inner} cannot be {_shown(given)} ({cause[:1].lower()}{cause[1:]})"

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from kpis.errors import CatalogError
 from kpis.schema import KpiFile, KpiRow, SeamRow
-from kpis.schema_faults import sentence, toml_sentence, utf8_text, without_echoes
+from kpis.schema_faults import sentence, toml_sentence, unreadable, utf8_text, without_echoes
 from kpis.terms.kpi import Kpi, Seam
 
 __all__ = ["read_rows"]
@@ -77,6 +77,10 @@ def _read(path: str, text: str | bytes) -> _Read:
         fields = {"kpi": tuple(KpiRow.model_fields), "seam": tuple(SeamRow.model_fields)}
         told = without_echoes([dict(fault) for fault in error.errors()], fields)
         raise CatalogError([sentence(path, decoded, each, fields) for each in told]) from None
+    except RecursionError:
+        raise CatalogError([unreadable(path, "it is nested too deeply")]) from None
+    except ValueError:  # the standard library bounds the digits of a number, and TOML does not
+        raise CatalogError([unreadable(path, "a number in it has too many digits")]) from None
 
 
 def _rows(read: _Read, seams: Mapping[str, Seam], taken: dict[str | None, str]) -> tuple[list[Kpi], list[str]]:

@@ -66,12 +66,12 @@ def _require_fit(node: ast.FunctionDef | ast.AsyncFunctionDef, arguments: str, r
     try:
         call = ast.parse(f"f({arguments})", mode="eval").body
     except SyntaxError:
-        raise InitError(
-            f"--args {arguments!r} are no arguments of a call; quote them, as in: --args \"3, 'x'\""
-        ) from None
-    given = call.args if isinstance(call, ast.Call) else []
-    keywords = {word.arg for word in call.keywords} if isinstance(call, ast.Call) else set()
-    for value in [*given, *(word.value for word in call.keywords if isinstance(call, ast.Call))]:
+        call = None
+    if not isinstance(call, ast.Call):
+        said = f"--args {arguments!r} are no arguments of a call"
+        raise InitError(f"{said}; quote them, as in: --args \"3, 'x'\"")
+    keywords = {word.arg for word in call.keywords}
+    for value in [*call.args, *(word.value for word in call.keywords)]:
         try:
             ast.literal_eval(value)
         except ValueError:

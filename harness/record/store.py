@@ -134,8 +134,11 @@ def _has_table(pyproject: Path) -> bool:
     try:
         tool = tomllib.loads(blob.decode("utf-8")).get("tool")
     except (ValueError, RecursionError) as error:
-        why = "it begins with a byte order mark" if blob.startswith(b"\xef\xbb\xbf") else str(error).rstrip(".")
-        why = "it is nested too deeply" if isinstance(error, RecursionError) else why
+        why = str(error).rstrip(".")
+        if blob.startswith(b"\xef\xbb\xbf"):
+            why = "it begins with a byte order mark"
+        elif isinstance(error, RecursionError):
+            why = "it is nested too deeply"
         raise StoreError(
             f"{pyproject} is not valid TOML: {why}; correct it, then look with `python -m harness list`."
         ) from None

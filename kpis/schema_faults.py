@@ -63,7 +63,10 @@ def _visible(text: str) -> str:
 
 
 def _shown(given: object) -> str:
-    text = repr(given)
+    try:
+        text = repr(given)
+    except ValueError:  # hexadecimal may have more digits than the standard library turns into decimal ones
+        return "a number of so many digits"
     return text if len(text) <= _MOST else f"{text[:_MOST]}..."
 
 
@@ -128,7 +131,7 @@ def without_echoes(faults: Sequence[Mapping[str, Any]], fields: Mapping[str, Seq
     """``faults`` without what one slip says twice.
 
     That is the missing key that an unknown key was meant to be, and every value but the first of a parameter whose
-    values are no strings; the one that stays has all of them as its input.
+    values are no strings, or empty ones; of those that are none, the one that stays has all of them as its input.
     """
     meant = {
         (*fault["loc"][:-1], known)
@@ -139,6 +142,7 @@ def without_echoes(faults: Sequence[Mapping[str, Any]], fields: Mapping[str, Seq
     }
     kept: list[Mapping[str, Any]] = []
     unquoted: dict[tuple[Any, ...], list[Any]] = {}
+    empty: set[tuple[Any, ...]] = set()
     for fault in faults:
         loc = tuple(fault["loc"])
         if fault["type"] == "missing" and loc in meant:
@@ -149,7 +153,11 @@ def without_echoes(faults: Sequence[Mapping[str, Any]], fields: Mapping[str, Seq
             if len(values) > 1:
                 continue
             fault = {**fault, "loc": loc[:4], "input": values}  # noqa: PLW2901 - the list goes on growing
-        if fault["type"] != "too_short" or loc not in unquoted:  # refused values are missing from the list
+        if fault["type"] == "string_too_short" and len(loc) == 5 and loc[2] == "params":
+            if loc[:4] in empty:
+                continue
+            empty.add(loc[:4])
+        if fault["type"] != "too_short" or loc not in {*unquoted, *empty}:  # refused values are missing from the list
             kept.append(fault)
     return kept
 
@@ -185,14 +193,17 @@ def _what(
             guess = did_you_mean(str(given), words)
             return f"{name} has the unknown {key} {_shown(given)}{guess}; it is one of {', '.join(words)}"
         case "string_pattern_mismatch" if "[key]" in fault["loc"]:
-            shape = "begin with a small letter and have letters, digits and _ only"
-            return f"{name}: the name {_shown(given)} must {shape if kind == 'kpi' else 'read floor/room in small letters'}"
+            letters = "begin with a small letter and have letters, digits and _ only"
+            shape = letters if kind == "kpi" else "read floor/room in small letters"
+            return f"{name}: the name {_shown(given)} must {shape}"
         case "string_pattern_mismatch" if key == "probe":
             return f"{name} has the probe {_shown(given)}, which must read module:Name"
         case "string_pattern_mismatch":
             return f"{name}: {key} must not read {_shown(given)}; a seam reads floor/room in small letters"
         case "value_error" | "clash":
             return f"{name}: {f'{key}: ' if fault['type'] == 'value_error' and key else ''}{cause}"
+        case "string_too_short" if key == "params":
+            return f"{name}: {'.'.join(loc[2:4])} has an empty value, which no command line can name: give it a name"
         case "string_type" | "tuple_type" if key in _POINTS and _plain(given):
             values = given if isinstance(given, list) else [given]
             quoted = ", ".join(f'"{str(value).lower() if isinstance(value, bool) else value}"' for value in values)

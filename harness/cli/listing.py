@@ -88,9 +88,9 @@ def cmd_list(args: argparse.Namespace) -> Exit:
 def _say_passed_over(refused: Sequence[str]) -> None:
     """In one line, that run files were passed over: a status may come from an older run than one would think."""
     if len(refused) == 1:
-        say(f"A run file is passed over: {refused[0]}")
+        say(f"Not every run file was read: {refused[0]}")
     elif refused:
-        say(f"{len(refused)} run files are passed over, and `python -m harness catalog --check` says why: {refused[0]}")
+        say(f"{len(refused)} run files were not read; `python -m harness catalog --check` says why. One: {refused[0]}")
 
 
 def _require_words(what: str, given: list[str], known: list[str]) -> None:

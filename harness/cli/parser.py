@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from harness import __version__
 from harness.cli.exits import Exit
@@ -28,6 +28,12 @@ class _Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         sentence = inert(message[:1].upper() + message[1:].rstrip("."))
         self.exit(Exit.UNUSABLE, f"{self.prog}: {sentence}. See: {self.prog} --help\n")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        if file is sys.stdout:
+            file.write(message)  # argparse would hide that the help was lost
+        else:
+            super()._print_message(message, file)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -3,30 +3,25 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
-import re
 import signal
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit, highest
-from harness.cli.streams import lost, say, silence
+from harness.cli.run_end import out_of_room, show
+from harness.cli.run_inputs import files, read_runtimes, read_workloads, say_issues
+from harness.cli.streams import say
 from harness.cli.words import duration_s, is_input, parameter
 
 if TYPE_CHECKING:
     from harness.formats.workload import LoadedWorkload
     from harness.jobs.plan import Plan
-    from harness.jobs.run import Finished
     from harness.project import Project
     from kpis.registry import Catalog
 
 __all__ = ["add_parser"]
-
-_LOST = re.compile(r": E_(?:BAD|LONG|TORN)_LINE: (?:(\d+) lines |Line \d|The file ends in the middle)")
-"""What a reader says of lines that it had to leave out; of NUL bytes after the last line it says something else."""
 
 
 def add_parser(commands: Any) -> None:
@@ -67,19 +62,17 @@ def _run(arguments: argparse.Namespace) -> Exit:
         return Exit.UNUSABLE
     project = load_project(Path.cwd())
     catalog = project_catalog(project)
-    if arguments.json not in (None, "-") and is_input(arguments.json, _inputs(arguments, project)):
-        say(
-            f"--json {arguments.json} names an input, which the run file would replace. Name a new file: --json run.json"
-        )
+    if arguments.json not in (None, "-") and is_input(arguments.json, files(arguments.workload, project)):
+        say(f"--json {arguments.json} names an input and would replace it. Name a new file: --json run.json")
         return Exit.UNUSABLE
     codes: list[Exit] = []
-    workloads, unread = _workloads(arguments.workload)
+    workloads, unread = read_workloads(arguments.workload)
     if unread and not workloads:
         return Exit.UNUSABLE
-    lost = [_say_issues(load) for load in workloads]  # all of them are said, whichever lost lines
+    lost = [say_issues(load) for load in workloads]  # all of them are said, whichever lost lines
     if unread or any(lost):
         codes.append(Exit.PARTLY_READ)
-    runtimes = _runtimes(arguments.runtime or [project.runtime or "reference"])
+    runtimes = read_runtimes(arguments.runtime or [project.runtime or "reference"])
     params: dict[str, list[str]] = {}
     for key, value in arguments.param:
         params.setdefault(key, []).append(value)
@@ -102,71 +95,6 @@ def _run(arguments: argparse.Namespace) -> Exit:
         print(plan_text(plan))
         return highest(codes)
     return _measure(arguments, project, catalog, plan, workloads, params, codes)
-
-
-def _inputs(arguments: argparse.Namespace, project: Project) -> list[Path]:
-    """Every file that the run is made from, whether or not it can be read."""
-    from harness.project import plugin_kpi_files
-    from kpis.registry import CATALOG
-
-    own = [project.root / "pyproject.toml", *project.kpi_files, *plugin_kpi_files().values(), *CATALOG.glob("*.toml")]
-    return [*map(Path, arguments.workload), *own]
-
-
-def _runtimes(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Name and reference of each runtime; one that is given twice, under two names too, is measured once.
-
-    Raises:
-        ProjectError: there is no such runtime.
-    """
-    from harness.project import runtime_reference
-
-    found: dict[str, str] = {}
-    for name in names:
-        shown, reference = runtime_reference(name)
-        if reference in found:
-            same = "" if found[reference] == shown else f" (as {found[reference]})"
-            say(f"The runtime {shown} is given twice{same}; it is measured once.")
-        else:
-            found[reference] = shown
-    return [(shown, reference) for reference, shown in found.items()]
-
-
-def _say_issues(loaded: LoadedWorkload) -> bool:
-    """Say in one sentence what the reader found amiss in a workload; whether lines of it were lost."""
-    if not loaded.issues:
-        return False
-    file, _, first = loaded.issues[0].partition(": ")
-    lost = [(match, issue) for issue in loaded.issues if (match := _LOST.search(issue)) is not None]
-    if not lost:
-        others = f" (and {len(loaded.issues) - 1} more)" if len(loaded.issues) > 1 else ""
-        say(f"{file} was read with a remark: {first.partition(': ')[2]}{others}")
-        return False
-    lines = sum(int(match[1] or 1) for match, _ in lost)
-    first = lost[0][1][lost[0][0].start() :].partition(": ")[2].partition(": ")[2]
-    say(f"{lines} line{'s' * (lines != 1)} of {file} could not be read: {first}")
-    return True
-
-
-def _workloads(names: Sequence[str]) -> tuple[list[LoadedWorkload], int]:
-    """The workloads that could be read, and how many could not; a sentence for each of those."""
-    from harness.formats.limits import FormatError
-    from harness.formats.workload import load
-
-    loaded: list[LoadedWorkload] = []
-    unread = 0
-    for name in names:
-        try:
-            one = load(Path(name))
-        except FormatError as error:
-            say(str(error))
-            unread += 1
-            continue
-        if any(other.workload.sha256 == one.workload.sha256 for other in loaded):
-            say(f"{name} is given twice; it is measured once.")
-            continue
-        loaded.append(one)
-    return loaded, unread
 
 
 def _effort(arguments: argparse.Namespace) -> Any:
@@ -229,85 +157,9 @@ def _measure(
     except OSError as error:
         if isinstance(error, StoreError):
             raise
-        say(_out_of_room(error, project))
+        say(out_of_room(error, project))
         return Exit.INTERNAL
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    return _show(arguments, catalog, finished, codes)
-
-
-def _show(arguments: argparse.Namespace, catalog: Catalog, finished: Finished, codes: list[Exit]) -> Exit:
-    from harness.record.run import encode
-    from harness.record.store import write_atomic
-
-    blob = encode(finished.run)
-    to_stdout = arguments.json == "-"
-    kept = "" if finished.path is None else f" The run is kept at {finished.path}."
-    said: list[tuple[str, Exit]] = []
-    if finished.trouble is not None:
-        said.append((f"Not everything could be stored: {finished.trouble}", Exit.INTERNAL))
-    if finished.stopped_by is not None:
-        code = Exit.INTERRUPTED if finished.stopped_by == signal.SIGINT else Exit.TERMINATED
-        said.append(("Stopped; what was measured is kept. Go on with the same command and --resume.", code))
-    if arguments.json is not None and not to_stdout:
-        # Before the page: a reader of the page that goes away must not cost the file.
-        try:
-            write_atomic(Path(arguments.json), blob)
-        except OSError as error:
-            said.append((f"{error}{kept}", Exit.INTERNAL))
-    try:
-        _put(finished, catalog, blob if to_stdout else None)
-    except BrokenPipeError:  # a reader that goes away is no error
-        silence(sys.stdout)
-    except OSError as error:
-        silence(sys.stdout)
-        said.append((lost(error) + kept, Exit.INTERNAL))
-    for sentence, code in said:
-        say(sentence)
-        codes.append(code)
-    undefined = [reading.undefined for reading in finished.run.readings if reading.undefined is not None]
-    if any(item.reason.void for item in undefined) or len(undefined) == len(finished.run.readings):
-        codes.append(Exit.UNKNOWN)
-    return highest(codes)
-
-
-def _put(finished: Finished, catalog: Catalog, blob: bytes | None) -> None:
-    """The page on standard output; or ``blob`` there, and the page on standard error if that takes it.
-
-    Raises:
-        OSError: standard output does not take it.
-    """
-    from harness.report.page import console_on
-    from harness.report.table import render_run
-
-    if blob is None:
-        render_run(finished.run, catalog, console_on(sys.stdout), path=finished.path)
-    else:
-        with contextlib.suppress(OSError):
-            render_run(finished.run, catalog, console_on(sys.stderr), path=finished.path)
-        sys.stdout.buffer.write(blob)
-    sys.stdout.flush()
-
-
-def _out_of_room(error: OSError, project: Project) -> str:
-    """Why measuring could not begin or go on; what is in the journal by then is kept."""
-    import errno
-    import tempfile
-
-    from harness.report.naming import typed
-
-    again = "give the same command again"
-    if any((project.root / ".harness" / "runs").glob("*.journal")):
-        again += " with --resume, since what was measured is kept"
-    if error.errno in (errno.EMFILE, errno.ENFILE):
-        return f"Too many files are open for one more: raise the limit with `ulimit -n 1024`, then {again}."
-    try:
-        folder = tempfile.gettempdir()
-    except OSError:
-        return f"There is no folder for temporary files: set TMPDIR to one that can be written, then {again}."
-    if error.errno in (errno.ENOSPC, errno.EDQUOT):
-        full = f"The folder for temporary files, {folder}, is full; see `df -h {typed(folder)}`"
-        return f"{full}. Make room or set TMPDIR to another folder, then {again}."
-    what = f" at {error.filename}" if error.filename else ""
-    return f"It cannot be measured: {error.strerror or error}{what}. Mend that, then {again}."
+    return show(arguments.json, catalog, finished, codes)

@@ -46,6 +46,11 @@ def lost(error: OSError) -> str:
 
     if error.errno == errno.EBADF:
         return "The output could not be written: standard output is closed. Send it to a file: > FILE"
+    if error.filename is not None:  # it was a file after all
+        from harness.report.naming import typed
+
+        named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
+        return f"{named} cannot be used: {error.strerror}. See what it is: ls -ld {typed(named)}"
     return f"The output could not be written: {error.strerror or error}. See where it goes: ls -l /dev/stdout"
 
 

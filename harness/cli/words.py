@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -36,11 +37,11 @@ def parameter(text: str) -> tuple[str, str]:
 
 
 def is_input(target: str, inputs: Iterable[Path]) -> bool:
-    """Whether writing ``target`` would replace one of ``inputs``, however either is named: as a link, or by a detour."""
+    """Whether writing ``target`` would replace one of ``inputs``, by whatever name: a link, or a detour."""
     for path in inputs:
         try:
-            if Path(target).samefile(path):
+            if os.path.realpath(target) == os.path.realpath(path) or Path(target).samefile(path):
                 return True
-        except (OSError, ValueError):  # one of them is not there, so nothing is lost
+        except (OSError, ValueError):  # one of them is not there, and no name leads from one to the other
             continue
     return False

@@ -16,10 +16,10 @@ from harness.formats.jsonl_session import JsonlSession
 from harness.formats.limits import FormatError, Limits, printable
 from kpis.terms.trace import Issue, TraceEvent
 
-__all__ = ["HEAD", "Format", "Known", "detect"]
+__all__ = ["HEAD", "Format", "Known", "detect", "head_of"]
 
 HEAD = 1 << 20
-"""Bytes of a file that are enough to know it by: image lines are longer, but never the first twenty."""
+"""Bytes of a file that are enough to know it by, if its first line ends within them."""
 
 _SURE = 0.5
 
@@ -42,6 +42,17 @@ class Known(Enum):
     CLAUDE_CODE = "claude-code"
     TOOL_CALLS = "calls"
     JSONL_SESSION = "jsonl-session"
+
+
+def head_of(data: bytes, limits: Limits) -> bytes:
+    """The first bytes of a file that begins with ``data``: :data:`HEAD` of them, or a longer first line as a whole.
+
+    A first line that is longer than ``limits.max_line`` is cut at :data:`HEAD`, since no reader would take it.
+    """
+    end = data.find(b"\n", 0, limits.max_line) + 1
+    if not end and len(data) <= limits.max_line:
+        end = len(data)
+    return data[: max(HEAD, end)]
 
 
 def detect(head: bytes, filename: str) -> Known:

@@ -9,20 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from harness.formats.limits import FormatError, Limits, check_depth, printable
+from harness.report.naming import typed
 
 __all__ = ["NAME", "read_tool_calls", "sniff", "trace_hash"]
 
 NAME = "calls"
 
 _KEYS = re.compile(rb'"(?:slice_id|calls)"\s*:')
-_TOOL = re.compile(rb'"tool"\s*:')
+_TOOL = re.compile(rb'"tool"\s*:|"calls"\s*:\s*\[\s*\]')
+"""A call; or that there is none, which is for the reader to say."""
 
 
 class _Trace(msgspec.Struct):
@@ -67,8 +68,8 @@ def _utf8(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def read_tool_calls(blob: bytes, filename: str, limits: Limits) -> dict[str, Any]:
-    """The trace in ``blob`` as plain values.
+def read_tool_calls(blob: bytes, filename: str, limits: Limits, path: str | None = None) -> dict[str, Any]:
+    """The trace in ``blob`` as plain values; ``path`` is where advice finds the file, if not at ``filename``.
 
     Returns ``slice_id``, ``hash`` (see :func:`trace_hash`), ``world`` (``airline`` where any call says what class it
     expects, else ``default``: the file does not say) and ``calls``, each with ``tool``, ``args`` (raw JSON text, ``{}``
@@ -77,10 +78,11 @@ def read_tool_calls(blob: bytes, filename: str, limits: Limits) -> dict[str, Any
     Raises:
         FormatError: not such a trace; the sentence names ``filename`` and the call, counted from 0.
     """
-    shown = printable(filename)
-    look = f"Look at it with: python -m json.tool {shlex.quote(shown)}"
+    shown = printable(filename, 200)
+    quoted = typed(filename if path is None else path)
+    look = f"Look at it with: python -m json.tool {quoted}"
     if len(blob) > limits.max_bytes:
-        raise FormatError(f"{shown} is larger than {limits.max_bytes:,} bytes and was not read. See: ls -l {shown}")
+        raise FormatError(f"{shown} is larger than {limits.max_bytes:,} bytes and was not read. See: ls -l {quoted}")
     try:
         blob.decode("utf-8")
     except UnicodeDecodeError as error:

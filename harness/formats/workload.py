@@ -7,7 +7,6 @@ one sentence. It refuses to load half a workload: what can be used comes with th
 from __future__ import annotations
 
 import re
-import shlex
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 from harness.formats.claude_code import ClaudeCode
-from harness.formats.detect import HEAD, Known, detect
+from harness.formats.detect import Known, detect, head_of
 from harness.formats.jsonl_session import JsonlSession
 from harness.formats.limits import FormatError, Limits, printable
 from harness.formats.session_data import session_data
 from harness.formats.toolcalls import read_tool_calls
 from harness.formats.trace_build import build, totals
 from harness.measure.clock import Workload
+from harness.report.naming import typed
 
 __all__ = ["LoadedWorkload", "load", "workload_from"]
 
@@ -54,22 +54,23 @@ def load(path: Path, limits: Limits | None = None) -> LoadedWorkload:
     """
     limits = limits or Limits()
     shown = printable(str(path), 200)
-    data = _contents(path, shown, limits)
-    return workload_from(data, path.name, shown, limits, source="replay")
+    # A name that begins with a hyphen would be taken for an option.
+    named = f"./{path}" if str(path).startswith("-") else str(path)
+    data = _contents(path, shown, typed(named), limits)
+    return workload_from(data, path.name, shown, limits, source="replay", path=named)
 
 
-def _contents(path: Path, shown: str, limits: Limits) -> bytes:
-    typed = shlex.quote(shown)
+def _contents(path: Path, shown: str, quoted: str, limits: Limits) -> bytes:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise FormatError(f"{shown} is a folder; name one recorded run in it. See: ls {typed}")
+            raise FormatError(f"{shown} is a folder; name one recorded run in it. See: ls {quoted}")
         if not stat.S_ISREG(status.st_mode):
-            raise FormatError(f"{shown} is no regular file. Copy what it yields into one: cat {typed} > run.jsonl")
+            raise FormatError(f"{shown} is no regular file. Copy what it yields into one: cat {quoted} > run.jsonl")
         if status.st_size > limits.max_bytes:
             raise FormatError(
                 f"{shown} is {status.st_size:,} bytes, more than the {limits.max_bytes:,} that are read. "
-                f"Cut it: head -c {limits.max_bytes} {typed} > part.jsonl"
+                f"Cut it: head -c {limits.max_bytes} {quoted} > part.jsonl"
             )
         with path.open("rb") as file:
             data = file.read(limits.max_bytes + 1)  # it may have grown since
@@ -77,28 +78,32 @@ def _contents(path: Path, shown: str, limits: Limits) -> bytes:
         if isinstance(error, FormatError):
             raise
         reason = getattr(error, "strerror", None) or "no such name is possible"
-        raise FormatError(f"{shown} cannot be read: {printable(reason)}. See: ls -l {typed}") from None
+        raise FormatError(f"{shown} cannot be read: {printable(reason)}. See: ls -l {quoted}") from None
     if len(data) > limits.max_bytes:
-        raise FormatError(f"{shown} is growing beyond {limits.max_bytes:,} bytes. Copy it first: cp {typed} run.jsonl")
+        raise FormatError(f"{shown} is growing beyond {limits.max_bytes:,} bytes. Copy it first: cp {quoted} run.jsonl")
     return data
 
 
-def workload_from(data: bytes, filename: str, shown: str, limits: Limits, source: str) -> LoadedWorkload:
+def workload_from(
+    data: bytes, filename: str, shown: str, limits: Limits, source: str, path: str | None = None
+) -> LoadedWorkload:
     """The workload in ``data``; ``shown`` is how sentences name the file, ``source`` is ``replay`` or ``synthetic``.
+
+    ``path`` is where advice finds the file, if not at ``shown``.
 
     Raises:
         FormatError: as :func:`load`.
     """
-    typed = shlex.quote(shown)
-    look = f"Look at it with: head -c 300 {typed}"
+    path = shown if path is None else path
+    look = f"Look at it with: head -c 300 {typed(path)}"
     if not data.strip(b"\0 \t\r\n"):
-        raise FormatError(f"{shown} is empty. See: ls -l {typed}")
-    _utf8_or_refuse(data, shown)
+        raise FormatError(f"{shown} is empty. See: ls -l {typed(path)}")
+    _utf8_or_refuse(data, shown, typed(path))
     digest = sha256(data).hexdigest()
     try:
-        known = detect(data[:HEAD], shown)
+        known = _known(data, shown, limits)
         if known is Known.TOOL_CALLS:
-            calls = read_tool_calls(data, shown, limits)
+            calls = read_tool_calls(data, shown, limits, path)
             return _loaded(filename, "calls", digest, source, calls, _call_facts(calls), ())
         reader = ClaudeCode() if known is Known.CLAUDE_CODE else JsonlSession()
         trace = build(reader.read(BytesIO(data), limits))
@@ -115,17 +120,30 @@ def workload_from(data: bytes, filename: str, shown: str, limits: Limits, source
     return _loaded(filename, "session", digest, source, session, facts, issues)
 
 
-def _utf8_or_refuse(data: bytes, shown: str) -> None:
+def _known(data: bytes, shown: str, limits: Limits) -> Known:
+    try:
+        return detect(head_of(data, limits), shown)
+    except FormatError:
+        first = data.find(b"\n") + 1 or len(data)
+        if first > limits.max_line:
+            raise FormatError(
+                f"{shown}: line 1 is {first:,} bytes, more than the {limits.max_line:,} that are read of a line."
+            ) from None
+        raise
+
+
+def _utf8_or_refuse(data: bytes, shown: str, quoted: str) -> None:
     """Refuse what is not UTF-8, except in an unfinished last line, which the readers of lines know to leave out."""
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         if error.start <= data.rfind(b"\n") or data.find(b"\n") < 0:
             line = data.count(b"\n", 0, error.start) + 1
-            typed = shlex.quote(shown)
+            marked = data.startswith((b"\xff\xfe", b"\xfe\xff"))
+            encoding, guess = ("UTF-16", "Convert it") if marked else ("LATIN1", "If it is Latin-1, convert it")
             raise FormatError(
                 f"{shown} is not UTF-8 text: byte {error.start}, on line {line}, is not. "
-                f"Convert it: iconv -f UTF-16 -t UTF-8 {typed} > run.jsonl"
+                f"{guess}: iconv -f {encoding} -t UTF-8 {quoted} > run.jsonl"
             ) from None
 
 

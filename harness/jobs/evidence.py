@@ -141,19 +141,24 @@ class _Head:
 
 
 def _newest_first(root: Path, refused: list[str]) -> Iterator[_Head]:
-    refused += _closed(root / ".harness" / "runs")
-    yield from _heads(runs(root)[:LOOK_BACK], refused)
+    closed = _closed(root / ".harness" / "runs")
+    if closed is None:
+        yield from _heads(runs(root)[:LOOK_BACK], refused)
+    else:
+        refused.append(closed)
     yield from sorted(_heads(committed_runs(root), refused), key=lambda head: head.created, reverse=True)
 
 
-def _closed(folder: Path) -> Iterator[str]:
+def _closed(folder: Path) -> str | None:
     """That the folder is there and cannot be looked into, which would pass for a project without runs."""
     try:
         os.scandir(folder).close()
     except (FileNotFoundError, NotADirectoryError):
-        return
+        return None
     except OSError as error:
-        yield f"{folder} cannot be read: {error.strerror}; see `ls -ld {typed(str(folder.parent))} {typed(str(folder))}`."
+        look = f"`ls -ld {typed(str(folder.parent))} {typed(str(folder))}`"
+        return f"{folder} cannot be read: {error.strerror}; see {look}."
+    return None
 
 
 def _heads(paths: Iterable[Path], refused: list[str]) -> Iterator[_Head]:

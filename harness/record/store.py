@@ -43,14 +43,15 @@ def state_dir(root: Path) -> Path:
         StoreError: it cannot be made.
     """
     folder = root / ".harness"
+    ignore = folder / ".gitignore"
     try:
         folder.mkdir(exist_ok=True)
-        ignore = folder / ".gitignore"
         if not ignore.exists():
             # Otherwise a run would make the tree dirty, and the gate would copy old runs along as part of the head.
             ignore.write_text("*\n", encoding="ascii")
     except OSError as error:
-        raise explained(folder, error) from error
+        # Which folder is in the way: the project's, or the one inside it that is there already.
+        raise explained(ignore if folder.is_dir() else folder, error) from error
     return folder
 
 

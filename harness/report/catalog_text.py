@@ -13,7 +13,7 @@ from textwrap import wrap
 import kpis as kpis_package
 from harness.report.catalog_page import LAYER_TITLES, knobs_text, params_text, point_text
 from harness.report.inert import inert
-from harness.report.naming import program, said
+from harness.report.naming import command, said
 from kpis.registry import Catalog, probe_reference
 from kpis.terms.kpi import Gate, Kpi, Status, Takes
 
@@ -155,8 +155,8 @@ def _files(kpi: Kpi, probe_known: bool, seam_known: bool, ours: str) -> list[tup
 
 
 def _reproduce(kpi: Kpi, probe_known: bool, width: int) -> list[str]:
-    params = "".join(f" --param {key}={value}" for key, value in kpi.gate_point.items())
-    lines = [f"  {program()} run --kpi {kpi.id}{params}"]  # one line, however long: it is there to be copied
+    params = [word for key, value in kpi.gate_point.items() for word in ("--param", f"{key}={value}")]
+    lines = [f"  {command(['run', '--kpi', kpi.id, *params])}"]  # one line, however long: it is there to be copied
     if kpi.takes is not Takes.NONE:
         lines += _wrapped("On a recorded run of yours, add: --workload FILE", width, "  ")
     if not probe_known:

@@ -67,7 +67,7 @@ def said(text: str) -> str:
 
 
 def typed(word: str) -> str:
-    """``word`` as it is typed into a shell, in visible characters: ``$'a\\012b'`` where others are in it."""
+    r"""``word`` as it is typed into a shell, in visible characters: ``$'a\012b'`` where others are in it."""
     if word.isprintable():
         return shlex.quote(word)
     plain = {"'": "\\'", "\\": "\\\\"}

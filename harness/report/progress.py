@@ -7,6 +7,7 @@ whether that is the end, an error or Ctrl-C.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
@@ -44,7 +45,7 @@ class Progress:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._estimate = total_seconds_estimate
-        self._stream = sys.stderr if stream is None else stream
+        self._stream: TextIO = stream or sys.stderr or io.StringIO()  # a process may have no standard error
         self._clock = clock
         self._began = clock()
         self._line = ""

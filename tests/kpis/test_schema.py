@@ -19,6 +19,8 @@ estimand = "call-mean"
 probe = "bench.probes:Mine"
 """
 
+MODEL = ROW.replace('"ns"', '"count"').replace("call-mean", "count") + 'gate = "report"\n'
+
 
 def extended(text):
     return extend(load(), "bench/mine.toml", text)
@@ -118,6 +120,29 @@ def test_knobs_make_a_model():
         (ROW + "params = { n = [] }\n", "line 10", "params.n cannot be"),
         (ROW.replace('"Mine alone."', "3"), "line 5", "fence cannot be 3"),
         ("kpi = 3\n", "", "cannot be 3"),
+        (MODEL + "knobs = { a = nan }\n", "line 11", "knobs.a cannot be nan"),
+        (MODEL + "knobs = { a = -inf }\n", "line 11", "knobs.a cannot be -inf"),
+        (MODEL + "knobs = { a = true }\n", "line 11", "knobs.a cannot be True"),
+        (MODEL + 'knobs = { a = "1" }\n', "line 11", "knobs.a cannot be '1'"),
+        (MODEL + f"knobs = {{ a = 1{'0' * 400} }}\n", "line 11", "knobs.a cannot be 1000"),
+        (ROW + 'critical = "yes"\n', "line 10", "critical cannot be 'yes'"),
+        (ROW + "default_workload = 1\n", "line 10", "default_workload cannot be 1"),
+        (ROW + 'params = { a = [""] }\n', "line 10", "params.a has an empty value"),
+        (ROW + 'params = { a = ["", ""] }\n', "line 10", "params.a has an empty value"),
+        (ROW + "params = { a = [1] }\n", "line 10", 'write its values as "1"'),
+        ("\ufeff" + ROW, "line 1", "a byte order mark begins the file"),
+        ("\ufeff".encode() + ROW.encode(), "line 1", "a byte order mark begins the file"),
+        (ROW + "x = " + "[" * 3000 + "]" * 3000, "", "cannot be read as TOML: it is nested too deeply"),
+        (ROW + "symbol = " + "[" * 200 + "]" * 200, "line 10", r"symbol cannot be \[+\.\.\. \("),
+        (ROW + "note = " + "9" * 5000, "", "cannot be read as TOML: a number in it has too many digits"),
+        (ROW + "note = 0x" + "f" * 9000, "line 10", "note cannot be a number of so many digits"),
+        (ROW + '"a\\u001b[31mb" = 1\n', "line 1", r"unknown key a\\u001b\[31mb"),
+        (ROW + '[seam."x\\u001b"]\ntitle = "x"\n', "line 10", r'\[seam."x\\u001b"\]: the name'),
+        (
+            ROW + 'params = { n = ["1"] }\ngate_point = { n = "\\u001b[31m\\n" }\n',
+            "line 11",
+            r"n has no value \\u001b\[31m\\u000a",
+        ),
     ],
 )
 def test_a_fault_is_one_sentence_with_file_line_and_next_command(text, where, what):
@@ -125,8 +150,9 @@ def test_a_fault_is_one_sentence_with_file_line_and_next_command(text, where, wh
         extended(text)
     (sentence,) = refused.value.sentences
     assert sentence.startswith(f"bench/mine.toml, {where}" if where else "bench/mine.toml")
-    assert "\n" not in sentence
+    assert sentence.isprintable()
     assert "python -m harness" in sentence
+    assert len(sentence) < 300
 
 
 def test_every_fault_of_a_file_is_named_at_once():

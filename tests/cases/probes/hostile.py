@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import stat
 import sys
+import tempfile
+import threading
 import time
 from typing import Any
 
@@ -201,7 +205,7 @@ def forgotten_await() -> Any:
     async def hop() -> int:
         return work()
 
-    return lambda: hop()
+    return lambda: hop()  # noqa: PLW0108 - that nobody awaits it is the point
 
 
 def no_decorator() -> Any:
@@ -210,3 +214,188 @@ def no_decorator() -> Any:
 
 def make_nothing() -> object:
     return object()
+
+
+SUBTLE = {
+    "basis": Tally(1, basis="foo"),
+    "no-basis": Tally(1, basis=None),  # type: ignore[arg-type]
+    "clock-basis": Tally(1, basis="clock"),
+    "source": Tally(1, source="foo"),
+    "no-numerator": Tally(None, 5),  # type: ignore[arg-type]
+    "huge": Tally(2**70),
+    "huger": Tally(10**300),
+    "hugest": Tally(10**5000),
+    "excluded-huge": Tally(1, excluded=2**80),
+    "excluded-none": Tally(1, excluded=None),  # type: ignore[arg-type]
+    "excluded-negative": Tally(1, excluded=-1),
+    "reasons-huge": Tally(1, reasons={"b": 2**70}),
+    "reasons-negative": Tally(1, reasons={"b": -1}),
+    "reasons-key": Tally(1, reasons={1: 1}),  # type: ignore[dict-item]
+    "reasons-none": Tally(1, reasons=None),  # type: ignore[arg-type]
+    "knobs": Tally(1, knobs={"price": float("nan")}, basis="model"),
+    "evidence-number": Tally(1, evidence=(1, None)),  # type: ignore[arg-type]
+    "evidence-nan": Tally(1, evidence=("fine", float("nan"))),  # type: ignore[arg-type]
+    "evidence-object": Tally(1, evidence=(object(),)),  # type: ignore[arg-type]
+    "evidence-none": Tally(1, evidence=(None,)),  # type: ignore[arg-type]
+    "evidence-text": Tally(1, evidence="one sentence"),  # type: ignore[arg-type]
+    "denominator-negative": Tally(1, -2),
+    "undefined-list": Undefined(["a"], "b"),  # type: ignore[arg-type]
+    "undefined-none": Undefined(None, None),  # type: ignore[arg-type]
+    "undefined-detail": Undefined("not-offered", 5),  # type: ignore[arg-type]
+    "count-negative": Tally(-1),
+    "count-fraction": Tally(1.5),
+    "long-evidence": Tally(7, evidence=tuple("x" * 9_000 for _ in range(50))),
+}
+"""What a probe may hand over that is nearly right; all but the last are no values."""
+
+
+class Subtle(Base):
+    def open(self, kpi: str, *_: Any) -> Any:
+        return SUBTLE[kpi.removeprefix("own_").replace("_", "-")]
+
+
+class OddSource(Base):
+    source = "weird"
+
+
+class ListSource(Base):
+    source = ["live"]  # noqa: RUF012 - as an author might
+
+
+class LeavesAThread(Base):
+    def open(self, *_: Any) -> Any:
+        threading.Thread(target=time.sleep, args=(3600,), daemon=False).start()
+        return self
+
+
+class HangsInClose(Base):
+    def close(self) -> None:
+        time.sleep(3600)
+
+
+class RaisesInClose(Base):
+    def close(self) -> None:
+        raise OSError("it is shut")
+
+
+class SaysFalse(Base):
+    def check(self, result: object) -> Any:
+        return result == "something else"
+
+
+class CallsThatSayFalse:
+    """A slice of single calls, written by hand."""
+
+    engine = "none"
+
+    def open(self, *_: Any) -> Any:
+        return self
+
+    def calls(self, n: int) -> Any:
+        return iter([work] * n)
+
+    def check(self, result: object) -> Any:
+        return result != work()
+
+
+class SpeaksForTheWorker(Base):
+    """Writes to every pipe that it finds, and is gone before the worker has answered."""
+
+    said = b""
+    dies = True
+
+    def open(self, *_: Any) -> Any:
+        for fd in range(3, 64):
+            try:
+                if stat.S_ISFIFO(os.fstat(fd).st_mode) and fcntl.fcntl(fd, fcntl.F_GETFL) & os.O_WRONLY:
+                    os.write(fd, self.said)
+            except OSError:
+                continue
+        if self.dies:
+            os._exit(0)
+        return self
+
+
+class SaysFive(SpeaksForTheWorker):
+    said = b"5\n"
+
+
+class SaysNothing(SpeaksForTheWorker):
+    said = b"{}\n"
+
+
+class SaysUndefined(SpeaksForTheWorker):
+    said = b'{"undefined":{}}\n'
+
+
+class SaysBytes(SpeaksForTheWorker):
+    said = b"\x00\xff\xfe[[[["
+
+
+class SaysATally(SpeaksForTheWorker):
+    said = b'{"slice": "batch", "engine": "none", "source": null, "touched": []}\n'
+
+
+class SaysTooEarly(SpeaksForTheWorker):
+    """Half a line before the worker's own."""
+
+    said = b'{"tally": '
+    dies = False
+
+
+class ChildSpeaks(SpeaksForTheWorker):
+    """The child answers; the process that was asked dies."""
+
+    said = SaysATally.said
+
+    def open(self, *more: Any) -> Any:
+        child = os.fork()
+        if child == 0:
+            return super().open(*more)
+        os.waitpid(child, 0)
+        os.kill(os.getpid(), 9)
+        return self
+
+
+class SaysNoEnd(SpeaksForTheWorker):
+    said = b"x" * (1 << 20)
+
+    def open(self, *more: Any) -> Any:
+        self.dies = False
+        for _ in range(40):
+            super().open(*more)
+        return self
+
+
+class AnswersAtLength(Base):
+    def open(self, *_: Any) -> Any:
+        return Tally(1, reasons={f"{index:0200}": 1 for index in range(100_000)})
+
+
+class LeavesADaemon(Base):
+    """A child that went to a session of its own and lost its parent and its environment."""
+
+    def open(self, *_: Any) -> Any:
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.execve("/bin/sleep", ["sleep", DAEMON_SLEEPS], {})
+            os._exit(0)
+        os.wait()
+        return self
+
+
+DAEMON_SLEEPS = "86399.25"
+"""By this number the daemon is found among all processes."""
+
+
+class SpeaksAtLength(Base):
+    def open(self, *_: Any) -> Any:
+        raise LookupError("no such table: orders\n  looked in: main\n  and in: archive\n")
+
+
+class LosesItsFolder(Base):
+    def open(self, *_: Any) -> Any:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+        raise LookupError("gone")

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from harness.record.run import decode
+from tests.cases.probes.hostile import SUBTLE
 from tests.harness.cli.own import REPO, SEAM, Command, row
 
 HOSTILE = "tests.cases.probes.hostile"
@@ -286,3 +287,88 @@ def test_a_budget_ends_the_run_in_time_and_leaves_the_rest_undefined(loopladder:
     assert reasons == {"out-of-budget"}
     assert any(item["value"] for item in found.values())
     assert done.returncode == 3
+
+
+def test_one_odd_value_of_each_probe_costs_that_probe_its_reading_alone(loopladder: Command, project: Path) -> None:
+    odd = {f"own_{name.replace('-', '_')}": name for name in SUBTLE}
+    (project / "bench" / "own.toml").write_text(
+        SEAM
+        + row("good", f"{HOSTILE}:Count", estimand="count", unit="count")
+        + "".join(row(kpi, f"{HOSTILE}:Subtle", estimand="count", unit="count") for kpi in odd)
+        + "".join(row(f"own_{name.lower()}", f"{HOSTILE}:{name}") for name in ("OddSource", "ListSource"))
+    )
+    names = [*odd, "own_oddsource", "own_listsource"]
+    done = loopladder("run", "--kpi", "good", *names, "--quick", "--json", "-")
+    assert done.returncode == 3, done.stderr
+    assert "Traceback" not in done.stderr
+    run = decode(done.stdout.encode(), "standard output")
+    assert run.complete
+    found = {reading.kpi: reading for reading in run.readings}
+    assert found["good"].value == 3
+    assert found.pop("own_long_evidence").evidence == ["x" * 500] * 20
+    for name in names:
+        if name in found:
+            undefined = found[name].undefined
+            assert undefined is not None, name
+            assert undefined.reason.value == "bad-value", name
+            assert undefined.detail.endswith("."), name
+
+
+def test_a_crafted_journal_is_refused_in_one_sentence(loopladder: Command, tmp_path: Path) -> None:
+    started = _start(tmp_path, *SLOW)
+    journal = _wait_for_entries(tmp_path, 2)
+    started.kill()
+    started.communicate(timeout=60)
+    lines = journal.read_bytes().split(b"\n")
+    lines[0] = json.dumps({**json.loads(lines[0]), "id": "../../../evil"}).encode()
+    journal.write_bytes(b"\n".join(lines))
+    os.mkfifo(journal.with_name("20991130T052031Z-3f9a1c.journal"))
+    done = loopladder("run", *SLOW, "--resume")
+    assert done.returncode == 2
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "no interrupted run" in done.stderr
+    assert not list(tmp_path.parent.glob("**/evil*"))
+
+
+def test_the_same_runtime_twice_is_measured_once(loopladder: Command) -> None:
+    reference = "seams.runtimes.reference:make"
+    words = ("--runtime", "reference", "reference", reference)
+    done = loopladder("run", "--kpi", "denies", *words, "--quick", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    assert [item["runtime"] for item in json.loads(done.stdout)["readings"]] == ["reference"]
+    assert "The runtime reference is given twice; it is measured once." in done.stderr
+    assert f"The runtime {reference} is given twice (as reference); it is measured once." in done.stderr
+
+
+def _session(*lines: str) -> str:
+    answer = {"content": [{"type": "text", "text": "good"}], "usage": {"input_tokens": 5, "output_tokens": 2}}
+    whole = [
+        {"type": "user", "uuid": "u1", "parentUuid": None, "message": {"role": "user", "content": "hello"}},
+        {"type": "assistant", "uuid": "a1", "parentUuid": "u1", "requestId": "r1", "message": {"id": "m1", **answer}},
+    ]
+    session = {"sessionId": "s", "timestamp": "2026-11-30T05:20:31.000Z", "version": "2.0.0"}
+    whole[1]["message"] |= {"role": "assistant", "model": "m"}  # type: ignore[operator]
+    return "\n".join([*(json.dumps({**line, **session}) for line in whole), *lines]) + "\n"
+
+
+def test_lines_of_a_workload_that_are_lost_are_counted_and_said(loopladder: Command, tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_text(_session("no line of ours", "nor this"))
+    words = ("--kpi", "turns_saved", "--workload", "one.jsonl", "--quick", "--dry-run")
+    done = loopladder("run", *words)
+    assert done.returncode == 6, done.stderr
+    assert "2 lines of one.jsonl could not be read: 2 lines (3, 4) are nothing that this format writes" in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    (tmp_path / "one.jsonl").write_text(_session("no line of ours"))
+    assert "1 line of one.jsonl could not be read: Line 3 is" in loopladder("run", *words).stderr
+    torn = _session('{"type": "us')
+    (tmp_path / "one.jsonl").write_text(torn.rstrip("\n"))
+    done = loopladder("run", *words)
+    assert done.returncode == 6
+    assert "1 line of one.jsonl could not be read: The file ends in the middle of line 3" in done.stderr
+
+
+def test_what_a_reader_remarks_is_said_and_no_failure(loopladder: Command, tmp_path: Path) -> None:
+    (tmp_path / "one.jsonl").write_bytes(_session().encode() + b"\0" * 9)
+    done = loopladder("run", "--kpi", "turns_saved", "--workload", "one.jsonl", "--quick", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "one.jsonl was read with a remark: The file ends in NUL bytes after line 2" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -172,7 +173,8 @@ def test_the_tool_shows_what_was_written(tmp_path: Path) -> None:
         paths[-1].write_bytes(pytest_benchmark_write.write(load(document)))
     script = "from pytest_benchmark.cli import main; main()"
     command = [sys.executable, "-c", script, "compare", *map(str, paths), "--columns=median,rounds,outliers"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    alone = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_XDIST")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=alone, check=False)
     assert done.returncode == 0, done.stderr
     assert "benchmark: 2 tests" in done.stdout
     assert "(2.00)" in done.stdout
@@ -216,7 +218,8 @@ def test_what_the_tool_writes_is_read(tmp_path: Path) -> None:
         str(tmp_path),
         *options,
     ]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+    alone = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_XDIST")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=alone, check=False)
     assert out.exists(), done.stdout + done.stderr
     read = load(out.read_bytes())
     assert [bench.name for bench in read.benches] == ["test_sum[one]", "test_sum[two]"]

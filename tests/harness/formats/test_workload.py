@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
-from harness.formats.detect import Known, detect
+from harness.formats.detect import HEAD, Known, detect, head_of
 from harness.formats.limits import FormatError, Limits
 from harness.formats.workload import load
 
@@ -178,3 +179,64 @@ def test_formats_are_known_by_content_whatever_the_name() -> None:
     assert detect(b'{"turn": 0, "role": "user", "text": "go"}\n', "x.txt") is Known.JSONL_SESSION
     with pytest.raises(FormatError, match=r"none of the known formats \(claude-code, calls, jsonl-session\)"):
         detect(b"hello", "x.jsonl")
+
+
+def test_a_first_line_that_is_longer_than_the_head_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    first = json.dumps({"turn": 0, "role": "user", "text": "x" * (2 * HEAD)})
+    second = json.dumps({"turn": 1, "role": "assistant", "text": "y"})
+    for text, turns in ((first + "\n" + second + "\n", 2), (first, 1), (first + "\n", 1)):
+        file.write_text(text)
+        assert len(load(file).workload.data["turns"]) == turns
+    file.write_bytes(prompt("u", None, "x" * (2 * HEAD)) + answer("a", "u", "m"))
+    assert load(file).facts["format"] == "claude-code"
+
+
+def test_a_first_line_that_no_reader_takes_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "long.jsonl"
+    first = json.dumps({"turn": 0, "role": "user", "text": "x" * (2 * HEAD)})
+    file.write_text(first + "\n" + first)
+    limit = len(first) - 1
+    assert f"line 1 is {limit + 2:,} bytes, more than the {limit:,} that are read of a line" in refusal(
+        file, Limits(max_line=limit)
+    )
+
+
+def test_the_head_is_bounded() -> None:
+    limits = Limits(max_line=2 * HEAD)
+    assert len(head_of(b"x" * 3 * HEAD, limits)) == HEAD
+    assert len(head_of(b"x" * 3 * HEAD + b"\n", limits)) == HEAD
+    assert len(head_of(b"\n" + b"x" * 3 * HEAD, limits)) == HEAD
+    assert len(head_of(b"x" * HEAD + b"\nyyy", limits)) == HEAD + 1
+    assert head_of(b"short", limits) == b"short"
+
+
+def test_a_trace_without_a_call_is_told_so(tmp_path: Path) -> None:
+    file = tmp_path / "none.json"
+    for text in ('{"calls": []}', '{"calls" : [ ], "slice_id": "s"}'):
+        file.write_text(text)
+        assert "none.json holds no call" in refusal(file)
+
+
+def test_one_encoding_is_not_taken_for_another(tmp_path: Path) -> None:
+    file = tmp_path / "given.jsonl"
+    file.write_bytes("{}\n".encode("utf-16"))
+    assert "Convert it: iconv -f UTF-16 -t UTF-8" in refusal(file)
+    file.write_bytes('{"text": "caf\xe9"}\n'.encode("latin-1"))
+    sentence = refusal(file)
+    assert "UTF-16" not in sentence
+    assert "If it is Latin-1, convert it: iconv -f LATIN1 -t UTF-8" in sentence
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"{}", b"caf\xe9\n", b'{"calls": []}', b'{"calls": [{"tool": 1}]}', b'{"type":"progress"}\n']
+)
+@pytest.mark.parametrize("name", ["giv\nen.json", "giv\x1b[31m'en", "-giv en"])
+def test_advice_can_be_typed_whatever_the_name(content: bytes, name: str, tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(f"./{name}").write_bytes(content)
+    sentence = refusal(Path(name))
+    advice = sentence[max(sentence.rfind(f": {word}") for word in ("ls", "head", "iconv", "python")) + 2 :]
+    assert advice.split()[0] in ("ls", "head", "iconv", "python")
+    advice = advice.replace("python -m json.tool", "cat")
+    assert subprocess.run(["bash", "-c", advice], capture_output=True, check=False).returncode == 0, advice

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +14,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from harness.formats.workload import LoadedWorkload
+from harness.jobs.asking import digests
 from harness.jobs.modes import DEFAULT, QUICK, Effort, budgeted
-from harness.jobs.plan import Plan, make_plan
+from harness.jobs.plan import Plan, PlannedPoint, make_plan
 from harness.jobs.run import Finished, Interrupted, run
+from harness.jobs.samples import file_stem
+from harness.measure.clock import Workload
 from harness.measure.launch import Answer
 from harness.project import Project
-from harness.record.run import Mode, Selection, encode
+from harness.record.run import Mode, Selection, decode, encode
 from harness.record.store import StoreError
+from kpis.errors import SelectionError
 from kpis.registry import load
 
 
@@ -226,3 +233,207 @@ def test_a_budget_that_ends_early_is_no_complete_run(tmp_path: Path) -> None:
     reasons = {item.undefined.reason.value for item in finished.run.readings if item.undefined}
     assert reasons == {"out-of-budget"}
     assert not list(tmp_path.glob(".harness/runs/*.journal")), "a spent budget is not resumed"
+
+
+class Odd(Launcher):
+    """Answers the questions about one KPI with what it is given, and all others well."""
+
+    def __init__(self, kpi: str, task: str, **odd: Any) -> None:
+        super().__init__()
+        self.kpi, self.task, self.odd = kpi, task, odd
+
+    def __call__(self, job: dict[str, Any], **more: Any) -> Answer:
+        found = super().__call__(job, **more)
+        if job["kpi"] == self.kpi and job["task"] in (self.task, "tally"):
+            found.result |= self.odd
+        return found
+
+
+TALLY = {
+    "numerator": 6, "denominator": None, "reasons": {}, "excluded": 0, "knobs": None, "basis": "count", "source": None,
+    "evidence": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("kpi", "task", "odd", "words"),
+    [
+        ("denies", "discover", {"tally": {**TALLY, "basis": "foo"}}, "basis is 'foo'"),
+        ("denies", "discover", {"tally": {**TALLY, "source": ["live"]}}, "source is ['live']"),
+        ("denies", "discover", {"tally": {**TALLY, "numerator": 2**70}}, "numerator does not fit into 64 bits"),
+        ("denies", "discover", {"tally": {**TALLY, "excluded": None}}, "excluded is None"),
+        ("denies", "discover", {"tally": {**TALLY, "numerator": -1}}, "no count below zero"),
+        ("denies", "discover", {"tally": {**TALLY, "numerator": 1.5}}, "a count of count is a whole number"),
+        ("denies", "discover", {"tally": {**TALLY, "evidence": [1]}}, "evidence holds 1"),
+        ("vdso_hit_rate", "discover", {"tally": {**TALLY, "denominator": -3}}, "denominator is -3"),
+        ("denies", "discover", {"tally": {"numerator": 1}}, "without a usable tally"),
+        ("denies", "discover", {"tally": 5}, "without a usable tally"),
+        ("planner_optimize_ns", "discover", {"engine": ["none"]}, "without a usable engine"),
+        ("planner_optimize_ns", "discover", {"source": "weird"}, "without a usable source"),
+        ("planner_optimize_ns", "discover", {"touched": {"a": 5}}, "without a usable touched"),
+        ("planner_optimize_ns", "calibrate", {"loops": 0}, "without a usable loops"),
+        ("planner_optimize_ns", "measure", {"values_ns": []}, "without a usable values_ns"),
+        ("planner_optimize_ns", "measure", {"process_ns": 2**70}, "without a usable process_ns"),
+        ("planner_optimize_ns", "measure", {"pyperf": {}}, "without a usable pyperf"),
+        ("planner_optimize_ns", "measure", {"more": float("nan")}, "cannot be written down"),
+        ("planner_optimize_ns", "measure", {"more": object()}, "cannot be written down"),
+        ("planner_optimize_ns", "measure", {"undefined": {"reason": ["a"], "detail": "b"}}, "usable undefined"),
+    ],
+)
+def test_what_one_kpi_answers_never_costs_the_others(
+    kpi: str, task: str, odd: dict[str, Any], words: str, tmp_path: Path
+) -> None:
+    finished = do(tmp_path, plan_of(QUICK), Odd(kpi, task, **odd))
+    assert finished.path is not None
+    assert finished.run.complete
+    assert finished.trouble is None
+    readings = decode(finished.path.read_bytes(), "it").readings
+    spoilt = [reading for reading in readings if reading.kpi == kpi]
+    assert spoilt
+    for reading in spoilt:
+        assert reading.undefined is not None
+        assert reading.undefined.reason.value == "bad-value"
+        assert words in reading.undefined.detail
+    others = [reading for reading in readings if reading.kpi != kpi and reading.undefined is None]
+    assert len(others) >= 4
+
+
+def test_a_journal_with_spoilt_entries_is_resumed_and_they_are_asked_again(tmp_path: Path) -> None:
+    plan = plan_of(QUICK)
+    do(tmp_path, plan, Launcher(9))
+    (journal,) = tmp_path.glob(".harness/runs/*.journal")
+    lines = journal.read_bytes().splitlines()
+    first, second, third = (json.loads(line) for line in lines[1:4])
+    spoilt = [
+        {"answer": first["answer"]},
+        {"asked": first["asked"]},
+        {"asked": first["asked"], "answer": 5},
+        {"asked": second["asked"], "answer": {}},
+        {"asked": ["x"], "answer": first["answer"]},
+        {"asked": third["asked"], "answer": {"seconds": 0.1}},
+        {"asked": third["asked"], "answer": {**third["answer"], "seconds": "soon"}},
+        {"asked": "[not a question", "answer": {"seconds": 0.1, "touched": {"/dev/zero": 5}}},
+        {},
+        {"asked": 5, "answer": 5},
+    ]
+    journal.write_bytes(b"\n".join([lines[0], *(json.dumps(entry).encode() for entry in spoilt), *lines[4:]]) + b"\n")
+    launcher = Launcher()
+    finished = do(tmp_path, plan, launcher, resume=True)
+    assert finished.run.complete
+    with tempfile.TemporaryDirectory() as other:
+        whole = Launcher()
+        assert do(Path(other), plan, whole).run.readings == finished.run.readings
+    assert len(launcher.launched) == len(whole.launched) - 9 + 3
+
+
+def test_an_id_in_a_journal_leads_nowhere_else(tmp_path: Path) -> None:
+    plan = plan_of(QUICK, ["planner_optimize_ns"])
+    do(tmp_path, plan, Launcher(4))
+    (journal,) = tmp_path.glob(".harness/runs/*.journal")
+    lines = journal.read_bytes().split(b"\n")
+    lines[0] = json.dumps({**json.loads(lines[0]), "id": "../../../evil"}).encode()
+    journal.write_bytes(b"\n".join(lines))
+    with pytest.raises(StoreError, match="no interrupted run"):
+        do(tmp_path, plan, Launcher(), resume=True)
+    assert not list(tmp_path.parent.glob("evil*"))
+
+
+def test_a_file_that_has_no_digest_is_named_beside_the_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.jobs.asking.LARGEST", 10)
+    (tmp_path / "large.bin").write_bytes(b"x" * 11)
+    (tmp_path / "small.bin").write_bytes(b"x" * 10)
+    os.mkfifo(tmp_path / "pipe")
+    names = [str(tmp_path / name) for name in ("large.bin", "small.bin", "pipe", "gone", "\0")]
+    found = digests(names)
+    assert [name for name in names if found[name] is not None] == [str(tmp_path / "small.bin")]
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "read", lambda *_: pytest.fail("a file that is too large was read"))
+        assert digests(names[:1]) == {names[0]: None}
+
+    class Touching(Launcher):
+        def __call__(self, job: dict[str, Any], **more: Any) -> Answer:
+            answered = super().__call__(job, **more)
+            if job["task"] == "discover":
+                answered.result["touched"] = names[:2]
+            return answered
+
+    finished = do(tmp_path, plan_of(QUICK, ["planner_optimize_ns"]), Touching())
+    assert finished.run.complete
+    (warning,) = [item for item in finished.run.readings[0].warnings if item.code.value == "unchecked"]
+    assert warning.message.startswith("No digest of large.bin (gone, unreadable or over 64 MiB)")
+    assert list(finished.run.source.touched) == ["small.bin"]
+
+
+def test_how_a_worker_ended_stands_beside_the_reading(tmp_path: Path) -> None:
+    class Lingering(Launcher):
+        def __call__(self, job: dict[str, Any], **more: Any) -> Answer:
+            found = super().__call__(job, **more)
+            found.notices.append("The worker did not end by itself.")
+            return found
+
+    finished = do(tmp_path, plan_of(QUICK, ["planner_optimize_ns"]), Lingering())
+    said = [notice.message for notice in finished.run.readings[0].warnings]
+    assert said.count("The worker did not end by itself.") == 1
+
+
+def test_a_runtime_that_is_given_twice_is_planned_once_and_two_of_one_name_are_refused() -> None:
+    one, other = ("mine", "a:make"), ("mine", "b:make")
+    twice = make_plan(load(), kpis=["denies"], params={}, runtimes=[one, one], effort=QUICK)
+    assert len(twice.points) == 1
+    with pytest.raises(SelectionError, match=r"denies mine .* measured twice under one name"):
+        make_plan(load(), kpis=["denies"], params={}, runtimes=[one, other], effort=QUICK)
+
+
+def test_no_two_points_share_a_key_or_a_file() -> None:
+    kpi = load().get("denies")
+    parts: list[Any] = []
+    for params in ({"a": "1,b=2"}, {"a": "1", "b": "2"}, {"a": "1 r x"}, {"a": "1/"}, {"a": "1_"}, {"a": "1?"}, {}):
+        parts += [(params, runtime, None) for runtime in ("r", "r@x", "r:x", "r_x", "x" * 300, "x" * 299 + "y")]
+    recorded = LoadedWorkload(Workload("-", "calls", "0", "replay", {}), {})
+    stamps = LoadedWorkload(Workload("w.stamps", "calls", "0", "replay", {}), {})
+    plain = LoadedWorkload(Workload("w", "calls", "0", "replay", {}), {})
+    parts += [({}, "r", workload) for workload in (recorded, stamps, plain)]
+    points = [PlannedPoint(kpi, params, (runtime, "m:f"), workload, "p") for params, runtime, workload in parts]
+    assert len({point.key for point in points}) == len(points)
+    stems = [file_stem(point) for point in points]
+    files = {f"{stem}{end}" for stem in stems for end in (".json", ".stamps.json")}
+    assert len(files) == 2 * len(points)
+    assert max(map(len, files)) <= 255
+    assert all(re.fullmatch(r"[A-Za-z0-9._,=@~-]+", file) for file in files)
+
+
+def test_a_sound_name_is_the_file_s_own() -> None:
+    (point,) = make_plan(load(), kpis=["denies"], params={}, runtimes=[("reference", "a:b")], effort=QUICK).points
+    assert "~" not in file_stem(point)
+
+
+def test_the_folder_of_a_killed_run_goes_at_the_next_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    seen: list[Path] = []
+
+    class Looking(Launcher):
+        def __call__(self, job: dict[str, Any], **more: Any) -> Answer:
+            seen.append(more["folder"])
+            return super().__call__(job, **more)
+
+    do(tmp_path, plan_of(QUICK, ["denies"]), Looking())
+    assert not list(place.iterdir())
+    dead = place / seen[0].name
+    dead.mkdir()
+    (dead / "lock").touch()
+    (dead / "workload-0.json").write_text("{}")
+    do(tmp_path, plan_of(QUICK, ["denies"]), Looking())
+    assert not list(place.iterdir())
+
+
+def test_samples_that_pyperf_refuses_cost_no_run_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise ValueError("values must be numbers")
+
+    monkeypatch.setattr("harness.jobs.run.save_samples", refuse)
+    finished = do(tmp_path, plan_of(QUICK, ["planner_optimize_ns"]), Launcher())
+    assert finished.path is not None
+    assert finished.trouble is not None
+    assert "values must be numbers" in finished.trouble

@@ -166,7 +166,9 @@ WRITER = """
 import sys
 from pathlib import Path
 from harness.record.journal import Journal
-journal = Journal.create(Path(sys.argv[1]), {"id": "20261130T052031Z-3f9a1c", "plan": sys.argv[2]})
+journal = Journal.create(Path(sys.argv[1]), {
+    "id": "20261130T052031Z-3f9a1c", "plan": sys.argv[2], "created": "2026-11-30T05:20:31Z"
+})
 point = 0
 while True:
     journal.append({"point": point, "values": [point / 7] * 200})
@@ -192,3 +194,52 @@ def test_a_writer_that_is_killed_loses_nothing_that_it_had_appended(tmp_path: Pa
         assert [entry["point"] for entry in kept] == list(range(len(kept)))
         assert len(kept) >= said
         assert all(len(entry["values"]) == 200 for entry in kept)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"id": "../../../evil"},
+        {"id": "20261130T052031Z-ffffff"},
+        {"id": 5},
+        {"id": None},
+        {"created": 5},
+        {"created": "yesterday"},
+        {"created": None},
+        {"schema": ["harness.journal/1"]},
+        {"plan": [PLAN]},
+    ],
+)
+def test_a_header_that_was_tampered_with_is_not_resumed(tmp_path: Path, changes: dict[str, Any]) -> None:
+    with Journal.create(tmp_path, header()) as journal:
+        journal.append({"point": 1})
+    lines = journal.path.read_bytes().split(b"\n")
+    lines[0] = json.dumps({**json.loads(lines[0]), **changes}).encode()
+    journal.path.write_bytes(b"\n".join(lines))
+    assert Journal.resumable(tmp_path, PLAN) is None
+    assert Journal.resumable(tmp_path, "5") is None
+
+
+def test_a_header_that_lacks_something_is_not_resumed(tmp_path: Path) -> None:
+    for number, name in enumerate(("id", "created", "plan")):
+        identity = f"20261130T05203{number}Z-3f9a1c"
+        Journal.create(tmp_path, header(identity)).close()
+        path = tmp_path / ".harness" / "runs" / f"{identity}.journal"
+        held = json.loads(path.read_bytes())
+        del held[name]
+        path.write_text(json.dumps(held) + "\n")
+    assert Journal.resumable(tmp_path, PLAN) is None
+
+
+def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
+    folder = tmp_path / ".harness" / "runs"
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / "20261130T052032Z-3f9a1c.journal")
+    (folder / "20261130T052033Z-3f9a1c.journal").mkdir()
+    (folder / "20261130T052034Z-3f9a1c.journal").symlink_to("/dev/zero")
+    with Journal.create(tmp_path, header()) as journal:
+        journal.append({"point": 1})
+    found = Journal.resumable(tmp_path, PLAN)
+    assert found is not None
+    with found:
+        assert found.entries() == [{"point": 1}]

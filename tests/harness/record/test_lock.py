@@ -42,7 +42,19 @@ def test_it_is_released_when_the_body_fails(tmp_path: Path) -> None:
         assert lock.path.read_text().startswith('{"pid": ')
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": null}', b"\xff"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"pid": null}',
+        b"\xff",
+        b"[" * 3_000,
+        b'{"pid": 1e999, "since": "2026-11-30T05:20:31Z"}',
+        b'{"pid": 1, "since": "\\u001b[31mnow"}',
+    ],
+)
 def test_a_holder_that_has_not_written_yet_is_busy_all_the_same(tmp_path: Path, content: bytes) -> None:
     with RunLock(tmp_path) as lock:
         lock.path.write_bytes(content)
@@ -70,4 +82,18 @@ def test_a_killed_holder_leaves_no_lock(tmp_path: Path, repo: Path) -> None:
 def test_a_lock_that_cannot_be_opened_is_a_sentence(tmp_path: Path) -> None:
     (tmp_path / ".harness" / "lock").mkdir(parents=True)
     with pytest.raises(StoreError, match="cannot be written: it is a folder"):
+        RunLock(tmp_path).__enter__()
+
+
+def test_a_lock_that_is_a_link_or_a_pipe_is_refused_and_nothing_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / ".harness").mkdir()
+    (tmp_path / "precious").write_text("kept")
+    lock = tmp_path / ".harness" / "lock"
+    lock.symlink_to(tmp_path / "precious")
+    with pytest.raises(StoreError):
+        RunLock(tmp_path).__enter__()
+    assert (tmp_path / "precious").read_text() == "kept"
+    lock.unlink()
+    os.mkfifo(lock)
+    with pytest.raises(StoreError, match="is no regular file; remove it with"):
         RunLock(tmp_path).__enter__()

@@ -15,7 +15,17 @@ from pathlib import Path
 import pytest
 
 from harness.record.run import decode
-from harness.record.store import StoreError, committed_runs, find_root, new_id, runs, save, state_dir, write_atomic
+from harness.record.store import (
+    StoreError,
+    checked_id,
+    committed_runs,
+    find_root,
+    new_id,
+    runs,
+    save,
+    state_dir,
+    write_atomic,
+)
 from tests.harness.record.example import IDENTITY, example
 
 
@@ -222,6 +232,25 @@ def test_runs_are_newest_first_and_other_files_are_not_runs(tmp_path: Path) -> N
         (folder / other).write_bytes(b"{}")
     assert [path.name for path in runs(tmp_path)] == [names[2], names[0], names[1]]
     assert runs(tmp_path / "nowhere") == []
+
+
+def test_a_pipe_or_a_folder_named_like_a_run_is_no_run(tmp_path: Path) -> None:
+    folder = tmp_path / ".harness" / "runs"
+    folder.mkdir(parents=True)
+    committed = tmp_path / "baselines" / "m" / "runs"
+    committed.mkdir(parents=True)
+    for place in (folder, committed):
+        os.mkfifo(place / "20261130T052034Z-3f9a1c.json")
+        (place / "20261130T052032Z-3f9a1c.json").mkdir()
+        (place / "20261130T052033Z-3f9a1c.json").symlink_to("/dev/zero")
+        (place / f"{IDENTITY}.json").touch()
+    assert [path.stem for path in runs(tmp_path)] == [IDENTITY]
+    assert [path.stem for path in committed_runs(tmp_path)] == [IDENTITY]
+
+
+def test_an_id_that_is_no_text_is_refused() -> None:
+    with pytest.raises(StoreError, match="is not the id of a run"):
+        checked_id(5)
 
 
 def test_committed_runs_are_those_of_every_machine(tmp_path: Path) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import os
 import pty
+import subprocess
 import termios
 from pathlib import Path
 
 import pytest
 
 from harness.report import naming
-from harness.report.naming import command, name_of, said
+from harness.report.naming import command, name_of, said, typed
 from harness.report.width import PIPE, columns
 
 
@@ -49,6 +50,26 @@ def test_sentences_and_commands_take_the_name(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(naming, "_program", "loopladder")
     assert said("`python -m harness list`, `python -P -m harness x`") == "`loopladder list`, `python -P -m harness x`"
     assert command(["run", "--kpi", "a b"]) == "loopladder run --kpi 'a b'"
+
+
+@pytest.mark.parametrize(
+    "word", ["a b", "it's", "a\nb", "\x1b[31m'x'\\1", "caf\xe9\x07\u202e9", "\udcff1", "-n", "$(x)\t`y`"]
+)
+def test_what_is_typed_comes_back_and_is_visible(word: str) -> None:
+    shown = typed(word)
+    assert shown.isprintable()
+    back = subprocess.run(["bash", "-c", f"printf %s {shown}"], capture_output=True, check=True).stdout
+    assert back == os.fsencode(word)
+    assert command(["run", word]) == f"python -m harness run {shown}"
+
+
+def test_a_folder_that_is_gone_leaves_the_bare_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def gone() -> str:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(os, "getcwd", gone)
+    assert name_of("/somewhere/loopladder", {"PATH": "/nowhere"}) == "loopladder"
+    assert name_of("-c", {"PATH": "/nowhere"}) == "python -m harness"
 
 
 def test_a_pipe_has_a_width_of_its_own_and_columns_overrides(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,14 @@ def test_the_line_names_the_point_what_is_done_and_what_is_left() -> None:
     assert seen(stream.getvalue()) == ""
 
 
+def test_a_process_without_standard_error_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    with Progress(60) as progress:
+        progress.show("a_kpi", 0, 3)
+        progress.say("A sentence.")
+    assert progress.remaining(0, 3) == 60
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit, ValueError])
 def test_nothing_is_left_behind_whatever_ends_it(error: type[BaseException]) -> None:
     stream = Terminal()

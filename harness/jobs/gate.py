@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.gating.ground import SEEDS, Ground, Seen
@@ -44,7 +43,7 @@ from harness.subject.bytecode import compile_roots
 from harness.subject.dependencies import differing, refusal
 from harness.subject.instrument import instrument_paths, overlay
 from harness.subject.revisions import Base, resolve
-from harness.subject.scratch import prune
+from harness.subject.scratch import prune, scratch
 from harness.subject.touched import compare as compare_touched
 from harness.subject.trees import Sides, materialise
 from harness.subject.under_test import packages_under_test, search_path, shadowed
@@ -91,19 +90,19 @@ def gate(
     with ExitStack() as stack:
         stack.enter_context(RunLock(project.root))
         sides = stack.enter_context(materialise(project, base, letters="".join(random.sample("abcd", 4))))
-        scratch = Path(stack.enter_context(TemporaryDirectory(prefix="loopladder-")))
+        place = stack.enter_context(scratch())
         notes = list(sides.warnings)
         if options.pytest is None:
             gone = removed_ids(sides.base[0], project, catalog, options.layers)
             probes = _prepare(project, sides, notes)
-            ground = _ground(project, catalog, sides, points, scratch)
+            ground = _ground(project, catalog, sides, points, place)
         else:
-            suite = Suite(project, sides, options.pytest, scratch, options.limit_s, on_note or notes.append)
+            suite = Suite(project, sides, options.pytest, place, options.limit_s, on_note or notes.append)
             before = suite.of_base()
             probes = _prepare(project, sides, notes, tests=suite.tests)
             points = suite.points(tests := suite.of_head())
             gone = [node for node in before if node not in tests]
-            ground = replace(_ground(project, CATALOG, sides, points, scratch), of_test=suite.extra)
+            ground = replace(_ground(project, CATALOG, sides, points, place), of_test=suite.extra)
         journal = stack.enter_context(_journal(project, base, sides, options, argv))
         work = _Work(ground, points, options, journal, began, on_step, probes)
         rows, found = work.compare()

@@ -93,7 +93,7 @@ def _guarded(point: PlannedPoint, make: Callable[[], Reading]) -> Reading:
 def _beside(outcome: Outcome) -> list[Notice]:
     """What the workers of the point did besides: printed, did not end, left processes, opened what has no digest."""
     found = notices.printed(outcome)
-    found += [Notice(Warn.LOADED, sentence) for sentence in outcome.notices]
+    found += [Notice(Warn.LEFTOVER, sentence) for sentence in outcome.notices]
     names = sorted({Path(name).name for name, digest in outcome.touched.items() if digest is None})
     if names:
         more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
@@ -101,7 +101,7 @@ def _beside(outcome: Outcome) -> list[Notice]:
             f"No digest of {', '.join(names[:_NAMED])}{more} (gone, unreadable or over 64 MiB): whether such a file "
             "changed is not checked."
         )
-        found.append(Notice(Warn.UNCHECKED, sentence))
+        found.append(Notice(Warn.UNDIGESTED, sentence))
     return found
 
 

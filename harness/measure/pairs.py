@@ -113,9 +113,12 @@ class _Worker:
         self._deadline = deadline
         go_read, self._go = os.pipe()
         self._say, say_write = os.pipe()
+        # The worker holds the reading end and is ended by the kernel when this process is gone.
+        life_read, self._life = os.pipe()
         handle, name = tempfile.mkstemp(suffix=".json", dir=folder)
         self._file = Path(name)
         job = {**spec.job, "task": "pair", "seed": str(plan.seed), "go_fd": go_read, "say_fd": say_write}
+        job["life_fd"] = life_read
         job["limit"] = max(deadline - time.monotonic(), 1.0)
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             json.dump(job, file)
@@ -127,14 +130,14 @@ class _Worker:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
-                pass_fds=(go_read, say_write),
+                pass_fds=(go_read, say_write, life_read),
                 start_new_session=True,
                 env=environment,
                 cwd=spec.cwd,
             )
         finally:
-            os.close(go_read)
-            os.close(say_write)
+            for fd in (go_read, say_write, life_read):
+                os.close(fd)
         self._buffer = bytearray()
 
     def tell(self, command: str) -> None:
@@ -178,7 +181,7 @@ class _Worker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for fd in (self._go, self._say):
+        for fd in (self._go, self._say, self._life):
             os.close(fd)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)

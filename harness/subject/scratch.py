@@ -20,7 +20,7 @@ from harness.subject import SubjectError
 
 __all__ = ["LOCK", "PREFIX", "explained", "prune", "scratch"]
 
-PREFIX = "loopladder-gate-"
+PREFIX = "loopladder-"
 LOCK = "lock"
 _GRACE_S = 60.0  # between its making and its locking a folder has no lock file: microseconds, on a loaded machine more
 

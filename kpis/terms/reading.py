@@ -97,6 +97,8 @@ class Warn(Enum):
     SPREAD = "spread"
     SHORT = "short"
     UNCHECKED = "unchecked"
+    LEFTOVER = "leftover"
+    UNDIGESTED = "undigested"
 
 
 @dataclass(frozen=True, slots=True)

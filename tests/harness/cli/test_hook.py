@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -101,3 +103,101 @@ def test_as_a_process(repo: Path) -> None:
         command, input=b'{"tool":"delete_account"}', env={"PYTHONPATH": str(repo)}, capture_output=True, check=False
     )
     assert (done.returncode, json.loads(done.stdout)["reason"]) == (0, "POLICY_BLOCK")
+
+
+CALL = """echo '{"tool": "book_flight"}'"""
+HOOKS = ("-m harness hook", "-m harness.cli.hook", "-c 'from harness.cli.main import main; exit(main([\"hook\"]))'")
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize(
+    ("command", "code", "says"),
+    [
+        ("$H <&-", 2, "standard input is closed"),
+        ("$H < /dev/zero", 2, "longer than 16,777,216 bytes"),
+        ("$H --nonsense 2>&- <&-", 2, ""),
+        (CALL + " | $H >/dev/full", 70, "verdict cannot be written: No space left"),
+        (CALL + " | $H >&-", 70, "verdict cannot be written: standard output is closed"),
+        (CALL + " | $H >&- 2>&-", 70, ""),
+        ("$H --help >/dev/full", 70, "No space left"),
+        ("$H --policy /dev/zero < /dev/null", 2, "it is longer than 16,777,216 bytes"),
+        ("$H --policy /tmp < /dev/null", 2, "Is a directory"),
+    ],
+)
+def test_without_a_verdict_there_is_a_sentence_and_never_0(
+    command: str, code: int, says: str, hook: str, unbuffered: str, repo: Path, tmp_path: Path
+) -> None:
+    if "-c" in hook and "--" in command:
+        hook = hook.replace('["hook"]', "sys.argv[1:]").replace("'from", "'import sys; from") + " hook"
+    environment = {**os.environ, "PYTHONPATH": str(repo), "PYTHONUNBUFFERED": unbuffered}
+    script = command.replace("$H", f"{sys.executable} {hook}")
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", script],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == code, done.stderr
+    assert done.stdout == ""
+    assert says in done.stderr
+    assert done.stderr.count("\n") == bool(says)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_is_gone_gets_no_0(unbuffered: str, repo: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    with os.fdopen(writer, "w") as gone:
+        done = subprocess.run(
+            [sys.executable, "-m", "harness", "hook"], input='{"tool": "x"}', stdout=gone, stderr=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(repo), "PYTHONUNBUFFERED": unbuffered}, text=True, check=False,
+        )  # fmt: skip
+    assert done.returncode == 70
+    assert done.stderr.startswith("The verdict cannot be written: Broken pipe.")
+    assert done.stderr.count("\n") == 1
+
+
+def test_ctrl_c_while_it_waits(repo: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(repo)}
+    command = [sys.executable, "-m", "harness", "hook", "--policy", "/dev/stdin"]
+    with subprocess.Popen(
+        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as started:
+        assert started.stdin is not None
+        started.stdin.write(b" " * (1 << 20))  # more than a pipe holds: once it is taken, the hook is reading
+        started.stdin.flush()
+        started.send_signal(signal.SIGINT)
+        out, err = started.communicate(timeout=60)
+    assert (started.returncode, out, err) == (130, b"", b"")
+
+
+@pytest.mark.parametrize(
+    "text", [b'{"tool": "x", "args": ' + b"[" * depth + b"]" * depth + b"}" for depth in (900, 1 << 16)]
+)
+def test_a_call_that_is_nested_deeply_is_decided_or_refused(text: bytes, monkeypatch, capsys) -> None:
+    code = run(monkeypatch, text)
+    captured = capsys.readouterr()
+    assert (code, bool(captured.out), captured.err.count("\n")) in ((0, True, 0), (2, False, 1))
+
+
+def test_what_it_was_given_is_shown_inert(tmp_path: Path, monkeypatch, capsys) -> None:
+    assert run(monkeypatch, b"{}", "--\x1b[31mx\n") == 2
+    deep = tmp_path / "a\nb.toml"
+    deep.write_text("allow = " + "[" * 3000 + "]" * 3000)
+    assert run(monkeypatch, b"{}", "--policy", str(deep)) == 2
+    err = capsys.readouterr().err
+    assert err.count("\n") == 2
+    assert "\x1b" not in err
+    assert "recursion" in err
+
+
+def test_an_input_that_has_nothing_yet_is_no_call(monkeypatch, capsys) -> None:
+    class Empty:
+        def read(self, _most: int) -> None:
+            return None
+
+    class Stdin:
+        buffer = Empty()
+
+    monkeypatch.setattr(sys, "stdin", Stdin())
+    assert main([]) == 2
+    assert "not JSON" in capsys.readouterr().err

@@ -359,7 +359,7 @@ def test_a_file_that_has_no_digest_is_named_beside_the_reading(tmp_path: Path, m
 
     finished = do(tmp_path, plan_of(QUICK, ["planner_optimize_ns"]), Touching())
     assert finished.run.complete
-    (warning,) = [item for item in finished.run.readings[0].warnings if item.code.value == "unchecked"]
+    (warning,) = [item for item in finished.run.readings[0].warnings if item.code.value == "undigested"]
     assert warning.message.startswith("No digest of large.bin (gone, unreadable or over 64 MiB)")
     assert list(finished.run.source.touched) == ["small.bin"]
 

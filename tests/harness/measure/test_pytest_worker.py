@@ -19,7 +19,7 @@ WORK = "def fast(n):\n    return sum(range(n))\n\n\ndef steady(n):\n    return s
 
 CONFIGURATION = """\
 [tool.pytest.ini_options]
-addopts = "--strict-markers -p no:randomly --benchmark-disable --benchmark-min-rounds=3 --benchmark-warmup=off --ff{more}"
+addopts = "--strict-markers --benchmark-disable --benchmark-min-rounds=3 --benchmark-warmup=off --ff{more}"
 required_plugins = ["pytest-benchmark"]
 markers = ["timeout: not every environment has the plug-in"]
 """

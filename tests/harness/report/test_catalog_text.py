@@ -126,3 +126,15 @@ def test_what_users_wrote_cannot_repaint_the_terminal():
     assert "\x1b" not in text
     assert "bench/probes.py" in text
     assert "mine.toml, [kpi.mine]" in text
+
+
+def test_the_values_of_parameters_are_inert_and_the_command_has_them_quoted():
+    row = (
+        '[kpi.mine]\nlayer = "turn"\nseam = "turn/reap"\nquestion = "x"\nfence = "y"\nunit = "ns"\n'
+        'direction = "lower"\nestimand = "call-mean"\nprobe = "bench.probes:Mine"\n'
+        'params = { a = ["x y\\u001b[31m\\nz"], b = ["two words"] }\n'
+    )
+    catalog = extend(CATALOG, "own.toml", row)
+    text = explain_text(catalog, catalog.get("mine"), Status.STANDING, True)
+    assert all(line.isprintable() for line in text.splitlines())
+    assert "  python -m harness run --kpi mine --param $'a=x y\\033[31m\\012z' --param 'b=two words'\n" in text

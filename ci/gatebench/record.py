@@ -1,0 +1,228 @@
+"""Records real pairs of this repository's slices, with a truth that is brought about and not estimated.
+
+    python ci/gatebench/record.py --kind null|injected|neutral --seconds N --out DIR
+
+Both sides are laid out from one commit, two copies a side, as a gate lays them out; each pair is one fresh process a
+side. A trial takes the pairs that the gate's own judge asks for, and at least 20. Trials are appended as they end, so
+that a recording goes on where it was left; nothing is ever dropped, repeated or rewritten. Refuses to record from a
+working tree: what is not committed is not measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import shutil
+import statistics
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+ROOT = Path(__file__).resolve().parents[2]
+if __name__ == "__main__":
+    sys.path[0] = str(ROOT)
+
+from ci.gatebench.edits import EDITS, LONGER_PATH, edited  # noqa: E402
+from ci.gatebench.trials import Kind, Trial, line_of  # noqa: E402
+from harness.gating.ground import Ground  # noqa: E402
+from harness.gating.options import GateOptions  # noqa: E402
+from harness.gating.points import gate_points  # noqa: E402
+from harness.gating.rows import label  # noqa: E402
+from harness.jobs.plan import PlannedPoint  # noqa: E402
+from harness.judge.sequence import PointJudge  # noqa: E402
+from harness.measure import machine  # noqa: E402
+from harness.measure.pairs import LEAST_LOOPS, Load, Unmeasured, calibrate, run_pair  # noqa: E402
+from harness.measure.schedule import draw  # noqa: E402
+from harness.project import Project, load_project, runtime_reference  # noqa: E402
+from harness.subject.bytecode import compile_roots  # noqa: E402
+from harness.subject.committed import check_out  # noqa: E402
+from harness.subject.git import find  # noqa: E402
+from harness.subject.revisions import resolve  # noqa: E402
+from harness.subject.scratch import scratch  # noqa: E402
+from harness.subject.trees import Sides  # noqa: E402
+from kpis.registry import Catalog, load  # noqa: E402
+
+LEAST_PAIRS = 20
+"""What every trial holds at least, whatever the judge asks for: the processes that pyperf starts by default."""
+
+KEPT_VALUES = 3
+"""Single values kept of each process: what pyperf takes of each by default."""
+
+FACTORS = (1.05, 1.10, 1.03)
+
+LIMIT_S = 60.0
+
+POINTS = {
+    "reap_latency_kernel[slice=kernel]": "seams/syscall/reap.py",
+    "planner_optimize_ns[objective=greedy,n=100]": "seams/turn/planner.py",
+    "planner_optimize_ns[objective=greedy,n=1000]": "seams/turn/planner.py",
+    "turn_spawn_ns[phase=all]": "seams/turn/view.py",
+    "tool_call_p50_ns": "seams/syscall/fold.py",
+}
+"""The points that are recorded, and the module of each that neutral edits are made in; its slice calls that module."""
+
+LONGER = "-and-its-name-is-a-good-deal-longer-than-that-of-the-other-side"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One trial to be made: the point, by how much its head is slowed down, and the edit to the head."""
+
+    point: PlannedPoint
+    factor: float = 1.0
+    edit: str | None = None
+
+
+def chosen(catalog: Catalog) -> list[PlannedPoint]:
+    """The points of :data:`POINTS`, in that order."""
+    options = GateOptions(against="HEAD", kpis=tuple({name.partition("[")[0] for name in POINTS}), all_params=True)
+    found = gate_points(catalog, [runtime_reference("reference")], options).timed
+    by_name = {label(point): point for point in found}
+    return [by_name[name] for name in POINTS]
+
+
+def schedule(kind: Kind, points: Sequence[PlannedPoint], done: int) -> Iterator[list[Asked]]:
+    """The trials that share a checkout, without end; ``done`` trials are there already.
+
+    Neutral edits go round so that thirty trials hold each edit three times, at different points.
+    """
+    number = done
+    while True:
+        match kind:
+            case Kind.NULL:
+                yield [Asked(point) for point in points]
+                number += len(points)
+            case Kind.INJECTED:
+                yield [Asked(points[number % len(points)], FACTORS[number // len(points) % len(FACTORS)])]
+                number += 1
+            case Kind.NEUTRAL:
+                turn, edit = divmod(number, len(EDITS))
+                yield [Asked(points[(edit + turn) % len(points)], edit=list(EDITS)[edit])]
+                number += 1
+
+
+@contextmanager
+def laid_out(commit: str, folder: Path, edit: str | None, module: str) -> Iterator[Sides]:
+    """Two trees a side of one commit, under names drawn anew; ``edit`` is made to ``module`` of the head."""
+    repository = find(ROOT)
+    trees = [folder / letter for letter in random.sample("abcd", 4)]
+    if edit == LONGER_PATH:
+        trees[2:] = [tree.with_name(tree.name + LONGER) for tree in trees[2:]]
+    try:
+        trees[0].mkdir()
+        check_out(repository, commit, trees[0], folder)
+        for tree in trees[1:]:
+            shutil.copytree(trees[0], tree, symlinks=True)
+        for head in trees[2:] if edit is not None else ():
+            file = head / module
+            file.write_text(edited(file.read_text(encoding="utf-8"), edit), encoding="utf-8")
+        compile_roots(trees)
+        yield Sides(folder, (trees[0], trees[1]), (trees[2], trees[3]))
+    finally:
+        for tree in trees:
+            shutil.rmtree(tree, ignore_errors=True)
+
+
+def ground(project: Project, catalog: Catalog, sides: Sides, points: Sequence[PlannedPoint], folder: Path) -> Ground:
+    """The ground of a gate over these trees."""
+    workloads = {}
+    for number, point in enumerate(points):
+        if point.workload is not None:
+            given = point.workload.workload
+            target = folder / f"workload-{number}.json"
+            facts = {"name": given.name, "kind": given.kind, "sha256": given.sha256, "source": given.source}
+            target.write_text(json.dumps({**facts, "data": given.data}), encoding="utf-8")
+            workloads[given.name] = str(target)
+    return Ground(project, catalog, sides, project.under_test, workloads, folder)
+
+
+def trial(asked: Asked, kind: Kind, on: Ground, seed: int) -> Trial:
+    """Make one trial: as many pairs as the judge asks for, and at least :data:`LEAST_PAIRS`."""
+    point, began = asked.point, os.getloadavg()[0]
+    rng = Random(f"{seed} {point.key}")
+    judge = PointJudge(point.kpi.direction)
+    pairs: list[tuple[float, float]] = []
+    values: list[tuple[tuple[float, ...], tuple[float, ...]]] = []
+    truth, void = 1.0, None
+    try:
+        loops = min(
+            calibrate(side, on.side_job(point, side), draw(rng), limit=LIMIT_S, folder=on.scratch)[0]
+            for side in ("base", "head")
+        )
+        means = point.kpi.estimand.value == "call-mean"
+        work = Load(max(loops, LEAST_LOOPS if asked.factor != 1.0 else 1), means=means, inject=asked.factor)
+        truth = work.truth
+        while (wanted := judge.wants().pairs) or len(pairs) < LEAST_PAIRS:
+            plan = draw(rng)
+            specs = {side: on.side_job(point, side, plan.copies[side]) for side in plan.copies}
+            pair = run_pair(specs, plan, load=work, limit=LIMIT_S, folder=on.scratch)
+            sides = (pair.wall["base"], pair.wall["head"])
+            pairs.append((statistics.median(sides[0]), statistics.median(sides[1])))
+            values.append((tuple(sides[0][:KEPT_VALUES]), tuple(sides[1][:KEPT_VALUES])))
+            if wanted:
+                judge.feed(pairs[-1:])
+    except Unmeasured as gone:
+        void = f"{gone.side}: {gone.detail}"
+    return Trial(
+        kpi=label(point),
+        kind=kind,
+        truth=truth,
+        seed=seed,
+        machine=machine.slug(machine.fingerprint()),
+        load=f"{began:.1f} to {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
+        pairs=tuple(pairs),
+        values=tuple(values),
+        asked=asked.factor,
+        edit=None if asked.edit is None else f"{asked.edit} in {POINTS[label(point)]}",
+        void=void,
+    )
+
+
+def record(kind: Kind, seconds: float, out: Path) -> int:
+    """Append trials to ``out`` until ``seconds`` have passed; what has begun is finished. Returns how many."""
+    deadline = time.monotonic() + seconds
+    project, catalog = load_project(ROOT), load()
+    commit = resolve(ROOT, "HEAD").commit
+    points = chosen(catalog)
+    out.mkdir(parents=True, exist_ok=True)
+    file = out / f"{kind.value}.jsonl"
+    done = len(file.read_text(encoding="utf-8").splitlines()) if file.exists() else 0
+    made = 0
+    with scratch() as folder, TemporaryDirectory(dir=folder) as inner, file.open("a", encoding="utf-8") as lines:
+        for batch in schedule(kind, points, done):
+            if time.monotonic() >= deadline:
+                break
+            seed = random.SystemRandom().randrange(2**32)
+            first = batch[0]
+            with laid_out(commit, folder, first.edit, POINTS[label(first.point)]) as sides:
+                on = ground(project, catalog, sides, points, Path(inner))
+                for asked in batch:
+                    found = trial(asked, kind, on, seed)
+                    lines.write(line_of(found) + "\n")
+                    lines.flush()
+                    made += 1
+                    print(f"{found.kpi} {found.truth:.3f} {len(found.pairs)} pairs, load {found.load}", flush=True)
+    return made
+
+
+def main(argv: Sequence[str]) -> int:
+    """Read the command line and record."""
+    parser = argparse.ArgumentParser(description="Record trials with a known truth, in addition to those there are.")
+    parser.add_argument("--kind", type=Kind, choices=list(Kind), required=True, metavar="null|injected|neutral")
+    parser.add_argument("--seconds", type=float, required=True, help="no trial (of nulls: no suite) begins after them")
+    parser.add_argument("--out", type=Path, required=True, help="the folder whose KIND.jsonl is appended to")
+    given = parser.parse_args(argv)
+    made = record(given.kind, given.seconds, given.out)
+    print(f"{made} trials were added to {given.out / given.kind.value}.jsonl")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -42,7 +42,9 @@ def _with_lines(source: str, at: int, *added: str) -> str:
 
 def _docstring(source: str) -> str:
     first = ast.parse(source).body[0]
-    if not (isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)):
+    if not (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    ):
         raise Inapplicable("the module has no docstring")
     line = (first.end_lineno or first.lineno) - 1
     lines = source.splitlines(keepends=True)

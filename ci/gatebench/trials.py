@@ -37,7 +37,7 @@ class Trial:
     """One comparison.
 
     ``pairs`` are (base, head) in ns a call, each the median of a process; ``values``, if there, are single values of
-    the same processes, base and head of each pair. ``truth`` is the ratio head over base that was brought about;
+    the processes of the first pairs, base and head of each. ``truth`` is the ratio head over base that was brought about;
     ``asked`` the one that was asked for. Trials of one ``seed`` belong together: one checkout of both sides, and for
     nulls one suite. ``void`` says why a trial broke off.
     """
@@ -103,7 +103,7 @@ def trial_of(line: str) -> Trial:
             raise ValueError(f"{name!r} is missing or not a {kind.__name__}")
     pairs = [_two(pair) for pair in row["pairs"]]
     values = [_two(pair) for pair in row.get("values", [])]
-    if values and len(values) != len(pairs):
+    if len(values) > len(pairs):
         raise ValueError(f"{len(values)} entries of 'values' for {len(pairs)} pairs")
     return Trial(
         kpi=row["kpi"],

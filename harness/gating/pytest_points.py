@@ -90,7 +90,7 @@ class Suite:
             return []
         if self.project.build:
             build(self.project.build, root)
-        answer = self._ask(root, None)
+        answer = self._ask(root)
         said = _fault(answer)
         if said is not None:
             self.say(f"The base's own tests cannot be collected, so none that is gone is named: {said}")
@@ -104,7 +104,7 @@ class Suite:
             SubjectError: there is no pytest, or it cannot collect them.
         """
         root = self.sides.head[0]
-        answer = self._ask(root, None)
+        answer = self._ask(root)
         said = _fault(answer)
         if said is not None:
             raise SubjectError(
@@ -124,12 +124,12 @@ class Suite:
         """The points of a gate over these tests."""
         return GatePoints(tuple(point_of(node) for node in nodes), (), (), ())
 
-    def _ask(self, root: Path, configuration: str | None) -> Answer:
+    def _ask(self, root: Path) -> Answer:
         job = {
             "task": "collect",
             "pytest": self.path,
             "path": [str(place) for place in search_path(root)],
-            "configuration": configuration,
+            "configuration": None,
             "scratch": str(self.scratch),
             "limit": self.limit,
         }
@@ -160,9 +160,9 @@ class Suite:
             return
         pair = answer.seconds + _TWO_WORKERS_S
         self.say(
-            f"{len(nodes)} tests at {self.path} use benchmark. pytest starts in about {answer.seconds:.1f} s here, "
-            f"so {SCREEN_PAIRS} pairs of a test take about {SCREEN_PAIRS * pair:.0f} s, and one that seems to have "
-            "moved takes five times as long; --budget 3m ends it where it is by then."
+            f"Tests at {self.path} that use benchmark: {len(nodes)}. pytest starts in about {answer.seconds:.1f} s "
+            f"here, so {SCREEN_PAIRS} pairs of a test take about {SCREEN_PAIRS * pair:.0f} s, and one that seems to "
+            "have moved takes five times as long; --budget 3m ends it where it is by then."
         )
         if ignored := answer.result["ignored"]:
             names = ", ".join(ignored)

@@ -73,7 +73,7 @@ def test_what_touches_the_same_files_is_unchanged_and_passes(work: Repo, compare
     assert states(gated) == {"test_added": State.UNCHANGED, "test_joined": State.UNCHANGED}
     assert exit_of(gated) is Exit.OK
     assert {row.runtime for row in gated.file.rows} == {"pytest"}
-    assert "2 tests at tests use benchmark. pytest starts in about" in " ".join(gated.notes)
+    assert "Tests at tests that use benchmark: 2. pytest starts in about" in " ".join(gated.notes)
     assert {"mine/adding.py", "tests/test_speed.py"} <= gated.file.head.touched.keys()
 
 

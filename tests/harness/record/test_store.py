@@ -294,3 +294,18 @@ def test_a_table_that_is_not_toml_is_named(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[tool.harness\n")
     with pytest.raises(StoreError, match=r"pyproject\.toml is not valid TOML: .*`python -m harness list`"):
         find_root(tmp_path)
+
+
+def test_a_state_folder_that_is_closed_is_the_one_that_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".harness").mkdir()
+
+    def denied(_path: Path) -> bool:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "exists", denied)  # the tests may run as one who may read everything
+    with pytest.raises(StoreError) as refused:
+        state_dir(tmp_path)
+    folder = tmp_path / ".harness"
+    assert str(refused.value).endswith(f"{folder} is read-only for you; see `ls -ld {folder}`.")

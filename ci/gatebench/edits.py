@@ -10,6 +10,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 __all__ = ["EDITS", "LONGER_PATH", "Inapplicable", "edited"]
 
@@ -120,7 +121,7 @@ def _plain(node: ast.stmt) -> bool:
 def _moved_function(source: str) -> str:
     body = ast.parse(source).body
     lines = source.splitlines(keepends=True)
-    for one, other in zip(body, body[1:], strict=False):
+    for one, other in pairwise(body):
         if _plain(one) and _plain(other):
             start, middle, end = one.lineno - 1, other.lineno - 1, other.end_lineno
             swapped = [*lines[middle:end], "\n", "\n", *lines[start : one.end_lineno], *lines[end:]]

@@ -1,7 +1,7 @@
 """The section "How often it errs" of docs/gate.md: every number in it is counted here and now.
 
-Pure: trials in, Markdown out. A rate stands beside its count and its exact one-sided 95 % bound, and nothing is called
-good. Refuses to round a bound towards the better side.
+Pure: trials in, Markdown out. A rate stands beside its count and its bound, the load is said, and nothing is called
+good. Refuses to show a rate without its count.
 """
 
 from __future__ import annotations
@@ -11,14 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from ci.gatebench import runlevel
+from ci.gatebench.cells import NONE, at_best, at_worst, merged, rule_rows, table
 from ci.gatebench.counting import (
     EFFECTS,
     NULLS,
     OURS,
-    Tallies,
-    Tally,
-    at_least,
-    at_most,
     injected,
     neutral,
     nulls,
@@ -41,53 +38,9 @@ SCREENED = 20
 """Pairs of each recorded trial that its spread is read off: those that every trial has."""
 
 
-def _up(share: float) -> str:
-    """A share as per cent, rounded up."""
-    digits = 2 if share < 0.01 else 1
-    return f"{math.ceil(share * 100 * 10**digits - 1e-9) / 10**digits:.{digits}f}"
-
-
-def _down(share: float) -> str:
-    digits = 2 if share > 0.99 else 1
-    return f"{math.floor(share * 100 * 10**digits + 1e-9) / 10**digits:.{digits}f}"
-
-
-def _alarms(tally: Tally) -> str:
-    return f"{tally.red} of {tally.of:,} (≤ {_up(at_most(tally.red, tally.of))} %)" if tally.of else "–"
-
-
-def _found(hits: int, of: int) -> str:
-    return f"{hits:,} of {of:,} (≥ {_down(at_least(hits, of))} %)" if of else "–"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
-    yield "| " + " | ".join(head) + " |"
-    yield "|---" * len(head) + "|"
-    for row in rows:
-        yield "| " + " | ".join(row) + " |"
-
-
-def _merged(cells: Iterable[Tallies]) -> Tallies:
-    total: Tallies = {}
-    for cell in cells:
-        for name, tally in cell.items():
-            total.setdefault(name, Tally()).said.update(tally.said)
-    return total
-
-
-def _rule_rows(columns: Sequence[tuple[Tallies, bool]]) -> Iterator[list[str]]:
-    """One row a rule; a column of (tallies, whether red is right)."""
-    for name in (OURS, *OTHERS):
-        row = [f"**{name}**" if name == OURS else name]
-        for tallies, right in columns:
-            tally = tallies.get(name, Tally())
-            row.append(_found(tally.red, tally.of) if right else _alarms(tally))
-        yield row
-
-
 def _synthetic() -> Iterator[str]:
     found, after = synthetic()
-    at = {ratio: _merged(found[noise, ratio] for noise in NOISES) for ratio in RATIOS}
+    at = {ratio: merged(found[noise, ratio] for noise in NOISES) for ratio in RATIOS}
     yield "### Synthetic streams"
     yield ""
     yield (
@@ -99,13 +52,13 @@ def _synthetic() -> Iterator[str]:
     yield ""
     head = ["rule", "false alarms, alternated", "one after the other", "found +3 %", "found +5 %", "found +10 %"]
     columns = [(at[1.0], False), (after, False), *((at[ratio], True) for ratio in RATIOS[1:])]
-    yield from _table(head, _rule_rows(columns))
+    yield from table(head, rule_rows(columns))
     ours = at[1.0][OURS]
     yield ""
     yield f"This judge left {ours.open} of {ours.of:,} unchanged streams undecided. False alarms by the kind of noise:"
     yield ""
     rows = [[noise, *(f"{found[noise, 1.0][name].red}" for name in (OURS, *OTHERS))] for noise in NOISES]
-    yield from _table([f"noise, of {NULLS}", OURS, *OTHERS], rows)
+    yield from table([f"noise, of {NULLS}", OURS, *OTHERS], rows)
 
 
 def _loads(trials: Iterable[Trial]) -> str:
@@ -128,27 +81,32 @@ def _recorded(trials: Sequence[Trial]) -> Iterator[str]:
     pairs = sum(len(trial.pairs) for trial in trials)
     yield (
         f"Real pairs of {len({trial.kpi for trial in trials})} slices of this repository: {len(trials)} trials, "
-        f"{pairs:,} pairs, on {machines}, one-minute load {_loads(trials)} (other work ran besides). Every trial that "
+        f"{pairs:,} pairs, on {machines}, one-minute load {_loads(trials)}, the recorder's own included. Every trial that "
         f"was begun is in here; {broken} of them broke off. A *suite* is one window of every slice, from two checkouts "
         "of one commit that no other suite uses; no two windows share a pair."
     )
     yield ""
-    alarms = ["rule", "red suites, nothing changed", "false alarms, slice by slice", "one after the other"]
-    yield from _table(
-        [*alarms, "neutral edits called slower"],
-        _rule_rows([(by_suite, False), (by_kpi, False), (one_after_other(trials), False), (edits, False)]),
+    yield from table(
+        [
+            "rule",
+            "red suites, nothing changed",
+            "false alarms, slice by slice",
+            "one after the other",
+            "neutral edits called slower",
+        ],
+        rule_rows([(by_suite, False), (by_kpi, False), (one_after_other(trials), False), (edits, False)]),
     )
     yield ""
     head = ["rule", *(f"found, {100 * ratio - 100:+.0f} % more calls" for ratio in slower)]
-    yield from _table(head, _rule_rows([(tallies, True) for tallies in slower.values()]))
+    yield from table(head, rule_rows([(tallies, True) for tallies in slower.values()]))
     ours = by_kpi[OURS]
     distinct = len({trial.edit for trial in trials if trial.edit is not None})
     yield ""
     yield (
-        f"This judge left {ours.open} of {ours.of} unchanged windows and {edits[OURS].open} of {edits[OURS].of} neutral "
-        f"ones undecided (`inconclusive`, never red); the neutral ones are {distinct} different edits. Injected calls "
-        "are whole: the truth of each trial stands in its line, and is 35, 36 or 37 calls for 34 where calls are "
-        "stamped one by one."
+        f"This judge left {ours.open} of {ours.of} unchanged windows and {edits[OURS].open} of {edits[OURS].of} "
+        f"neutral ones undecided (`inconclusive`, never red); the neutral ones are {distinct} different edits. "
+        "Injected calls are whole: the truth of each trial stands in its line, and is 35, 36 or 37 calls for 34 where "
+        "calls are stamped one by one."
     )
     yield ""
     yield from _floors(trials)
@@ -174,15 +132,15 @@ def _floors(trials: Sequence[Trial]) -> Iterator[str]:
             [
                 f"`{kpi}`",
                 f"{len(quiet)}",
-                "–" if spread is None else f"{100 * spread:.1f} %",
+                NONE if spread is None else f"{100 * spread:.1f} %",
                 f"{len(moved)}",
-                f"{100 * hodges_lehmann(centres):+.2f} %" if centres else "–",
-                f"{100 * max(map(abs, centres)):.2f} %" if centres else "–",
+                f"{100 * hodges_lehmann(centres):+.2f} %" if centres else NONE,
+                f"{100 * max(map(abs, centres)):.2f} %" if centres else NONE,
                 f"{apart}",
             ]
         )
     head = ["slice", "unchanged pairs", "spread", "neutral edits", "middle", "largest", "95 % intervals without 0"]
-    yield from _table(head, rows)
+    yield from table(head, rows)
 
 
 def _ratios(trial: Trial) -> list[float]:
@@ -199,26 +157,26 @@ def _run_level() -> Iterator[str]:
         f"{100 * least.delta:.0f} % where the committed floor is under a third of that."
     )
     yield ""
-    results = [(rule, run_level(rule)) for rule in (usual, least)]
+    results = [(usual, run_level(usual)), (least, run_level(least, on_margin=0))]
     rows = [
         [
             f"{100 * rule.delta:.0f} %",
             f"{100 * spread:.1f} %",
-            *(_found(found.found[spread, change], runlevel.SUITES) for change in CHANGES),
-            f"{found.red[spread]} of {runlevel.SUITES:,} (≤ {_up(at_most(found.red[spread], runlevel.SUITES))} %)",
+            *(at_best(found.found[spread, change], runlevel.SUITES) for change in CHANGES),
+            at_worst(found.red[spread], runlevel.SUITES),
             f"{found.pairs[spread]:.1f}",
         ]
         for rule, found in results
         for spread in SPREADS
     ]
     head = ["margin", "spread of pairs", *(f"{100 * change:+.0f} %" for change in CHANGES)]
-    yield from _table([*head, "red runs, nothing changed", "pairs an unchanged point"], rows)
+    yield from table([*head, "red runs, nothing changed", "pairs an unchanged point"], rows)
     yield ""
     margin = results[0][1].on_margin
     of = runlevel.ON_MARGIN
     yield (
-        f"The worst that the rule still calls unchanged, all forty points slower by exactly the margin: {margin} of "
-        f"{of:,} runs red (≤ {_up(at_most(margin, of))} %); by design at most 1 %."
+        f"The worst that the rule still calls unchanged, all forty points slower by exactly the margin: "
+        f"{at_worst(margin, of)} runs red; by design at most 1 %."
     )
 
 
@@ -227,9 +185,9 @@ def section(trials: Sequence[Trial]) -> str:
     lines = [
         "## How often it errs",
         "",
-        "Counted by `python ci/gatebench/score.py --markdown`, never typed. Bounds are exact and one-sided at 95 %. The "
-        "other rules are re-stated from their documentation and get the same streams; [gatebench](gatebench.md) says "
-        "how to put one's own rule, or one's own streams, in their place.",
+        "Counted by `python ci/gatebench/score.py --markdown`, never typed. Bounds are exact and one-sided at 95 %. "
+        "The other rules are re-stated from their documentation and get the same streams; [gatebench](gatebench.md) "
+        "says how to put one's own rule, or one's own streams, in their place.",
         "",
         *_synthetic(),
         "",

@@ -120,9 +120,9 @@ def laid_out(commit: str, folder: Path, edit: str | None, module: str) -> Iterat
         check_out(repository, commit, trees[0], folder)
         for tree in trees[1:]:
             shutil.copytree(trees[0], tree, symlinks=True)
-        for head in trees[2:] if edit is not None else ():
-            file = head / module
-            file.write_text(edited(file.read_text(encoding="utf-8"), edit), encoding="utf-8")
+        if edit is not None:
+            for file in (head / module for head in trees[2:]):
+                file.write_text(edited(file.read_text(encoding="utf-8"), edit), encoding="utf-8")
         compile_roots(trees)
         yield Sides(folder, (trees[0], trees[1]), (trees[2], trees[3]))
     finally:

@@ -37,9 +37,9 @@ class Trial:
     """One comparison.
 
     ``pairs`` are (base, head) in ns a call, each the median of a process; ``values``, if there, are single values of
-    the processes of the first pairs, base and head of each. ``truth`` is the ratio head over base that was brought about;
-    ``asked`` the one that was asked for. Trials of one ``seed`` belong together: one checkout of both sides, and for
-    nulls one suite. ``void`` says why a trial broke off.
+    the processes of the first pairs, base and head of each. ``truth`` is the ratio head over base that was brought
+    about; ``asked`` the one that was asked for. Trials of one ``seed`` belong together: one checkout of both sides,
+    and for nulls one suite. ``void`` says why a trial broke off.
     """
 
     kpi: str

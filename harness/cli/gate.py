@@ -10,7 +10,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit
-from harness.cli.words import duration_s
+from harness.cli.run_inputs import files
+from harness.cli.streams import say
+from harness.cli.words import duration_s, is_input
 
 if TYPE_CHECKING:
     from harness.record.gate import GateFile
@@ -37,7 +39,11 @@ def add_parser(commands: Any) -> None:
         description="Compare the working tree with the merge base of REV, in pairs of fresh processes.",
         allow_abbrev=False,
     )
-    parser.add_argument("--against", metavar="REV", required=True, help="the revision to compare with")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--against", metavar="REV", help="the revision to compare with")
+    what.add_argument(
+        "--from", nargs=2, metavar=("A.json", "B.json"), help="compare two pyperf or pytest-benchmark files"
+    )
     several: dict[str, Any] = {"nargs": "+", "action": "extend", "default": []}
     parser.add_argument("--layer", metavar="L", help="only these layers", **several)
     parser.add_argument("--kpi", metavar="ID", help="only these KPIs", **several)
@@ -47,6 +53,10 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--params", choices=("gate", "all"), default="gate", help="all: time every parameter point")
     parser.add_argument("--budget", type=duration_s, metavar="3m", help="stop after this long; what is open stays open")
     parser.add_argument("--all", action="store_true", help="time points whose files are the same on both sides, too")
+    parser.add_argument("--exact", action="store_true", help="count instructions and allocations of every timed point")
+    parser.add_argument(
+        "--plan", action="store_true", help="say what would be timed and what that could see; time nothing"
+    )
     parser.add_argument("--strict", action="store_true", help="what cannot be decided fails (exit 1)")
     parser.add_argument(
         "--inject", type=_injection, action="append", default=[], metavar="POINT=X", help="self-test: slow a point down"
@@ -57,13 +67,22 @@ def add_parser(commands: Any) -> None:
 
 
 def _gate(arguments: argparse.Namespace) -> Exit:
+    if vars(arguments)["from"] is not None:
+        from harness.cli.gate_from import compare_files
+
+        return compare_files(arguments)
+    return _against(arguments)
+
+
+def _against(arguments: argparse.Namespace) -> Exit:
     from harness.gating.options import GateOptions
     from harness.jobs.gate import gate
     from harness.jobs.rows import project_catalog
     from harness.project import load_project
     from harness.record.gate import encode
-    from harness.record.store import write_atomic
+    from harness.record.store import state_dir, write_atomic
     from harness.report.gate_page import render_gate
+    from harness.report.naming import said
     from harness.report.page import console_on
     from harness.report.progress import Progress
 
@@ -77,11 +96,16 @@ def _gate(arguments: argparse.Namespace) -> Exit:
         pytest=tests,
         all_params=arguments.params == "all",
         time_unchanged=arguments.all,
+        exact_legs=arguments.exact,
+        plan=arguments.plan,
         budget_s=arguments.budget,
         strict=arguments.strict,
         inject=dict(arguments.inject),
         resume=arguments.resume,
     )
+    if arguments.json not in (None, "-") and is_input(arguments.json, files((), project)):
+        say(f"--json {arguments.json} would write over a file of the project. Name another file.")
+        return Exit.UNUSABLE
     heard: list[int] = []
 
     def stop(number: int, _frame: FrameType | None) -> None:
@@ -89,7 +113,8 @@ def _gate(arguments: argparse.Namespace) -> Exit:
             heard.append(number)
             raise KeyboardInterrupt
 
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    ours = (signal.SIGINT, signal.SIGTERM)
+    before = {each: signal.signal(each, stop) for each in ours if signal.getsignal(each) is not signal.SIG_IGN}
     try:
         with Progress(arguments.budget or 60.0) as progress:
             gated = gate(
@@ -98,26 +123,31 @@ def _gate(arguments: argparse.Namespace) -> Exit:
                 options,
                 argv=arguments.words,
                 on_step=lambda what, share: progress.show(what, round(share * 100), 100),
-                on_note=progress.say if sys.stderr.isatty() else _say,
+                on_note=progress.say if sys.stderr.isatty() else say,
             )
     except KeyboardInterrupt:
-        _say("Stopped; the pairs so far are kept. Go on with the same command and --resume.")
+        say("Stopped; the pairs so far are kept. Go on with the same command and --resume.")
         return Exit.TERMINATED if heard and heard[0] == signal.SIGTERM else Exit.INTERRUPTED
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
     to_stdout = arguments.json == "-"
     for note in gated.notes:
-        _say(note)
-    render_gate(gated.file, console_on(sys.stderr if to_stdout else sys.stdout))
+        say(note)
+    if arguments.plan:
+        for sentence in gated.foresight:
+            print(said(sentence))
+        return Exit.OK
     blob = encode(gated.file)
-    folder = project.root / ".harness" / "gates"
-    folder.mkdir(parents=True, exist_ok=True)
+    # Stored before anything is shown: a reader that goes away must not cost the result.
+    folder = state_dir(project.root) / "gates"
+    folder.mkdir(exist_ok=True)
     write_atomic(folder / f"{gated.file.id}.json", blob)
     if to_stdout:
         sys.stdout.buffer.write(blob)
     elif arguments.json is not None:
         write_atomic(Path(arguments.json), blob)
+    render_gate(gated.file, console_on(sys.stderr if to_stdout else sys.stdout))
     return exit_code(gated.file, strict=arguments.strict)
 
 
@@ -156,7 +186,3 @@ def exit_code(file: GateFile, *, strict: bool) -> Exit:
         return Exit.UNCOVERED
     critical = any(claim.critical and claim.gap is Gap.VOID for claim in file.claims)
     return Exit.FAILED if strict or critical else Exit.UNKNOWN
-
-
-def _say(sentence: str) -> None:
-    print(f"loopladder: {sentence}", file=sys.stderr)

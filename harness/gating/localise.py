@@ -68,9 +68,7 @@ def _counter() -> instructions.Tool | Unavailable:
     return instructions.available()
 
 
-def _instructions(
-    ground: Ground, timed: TimedPoint, limit: float
-) -> tuple[GateRow, dict[Side, Mapping[str, float]]]:
+def _instructions(ground: Ground, timed: TimedPoint, limit: float) -> tuple[GateRow, dict[Side, Mapping[str, float]]]:
     tool = _counter()
     if isinstance(tool, Unavailable):
         return row_of(timed.point, _not_available(tool.reason), leg=Leg.INSTRUCTIONS), {}

@@ -21,6 +21,7 @@ class GateOptions:
     exact_legs: bool = False
     budget_s: float | None = None
     strict: bool = False
+    plan: bool = False
     inject: dict[str, float] = field(default_factory=dict)
     resume: bool = False
     limit_s: float = 60.0

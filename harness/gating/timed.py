@@ -20,10 +20,10 @@ from harness.jobs.plan import PlannedPoint
 from harness.judge.rule import Rule
 from harness.judge.sequence import PointJudge, Stage
 from harness.measure.pairs import LEAST_LOOPS, Load, Pair, Unmeasured, calibrate, run_pair
-from harness.measure.schedule import draw
+from harness.measure.schedule import Side, draw
 from kpis.terms.kpi import Estimand
 
-__all__ = ["Keep", "TimedPoint", "time_points"]
+__all__ = ["Keep", "TimedPoint", "load_for", "off_cpu", "time_points", "waiting_ns"]
 
 LONGEST_VALUE_S = 0.1
 """A value of the slower side lasts at most this long where the faster side's still lasts its minimum: a head that is
@@ -82,29 +82,39 @@ def _calibrated(timed: TimedPoint, ground: Ground, seed: int, limit: float, dead
         return False
 
     def find() -> dict[str, Any]:
-        rng = Random(f"{seed} calibrate {timed.point.key}")
-        found = {}
-        for side in ("base", "head"):
-            spec = ground.side_job(timed.point, side)
-            try:
-                loops, wall = calibrate(side, spec, draw(rng), limit=limit, folder=ground.scratch)
-            except Unmeasured as gone:
-                return {"void": [gone.side, gone.reason, gone.detail]}
-            found[side] = [loops, wall]
-        return found
+        try:
+            return {"loops": load_for(timed, ground, seed=seed, limit=limit).loops}
+        except Unmeasured as gone:
+            return {"void": [gone.side, gone.reason, gone.detail]}
 
     answer = keep(f"calibrate {timed.point.key}", find)
     if "void" in answer:
         timed.void = Unmeasured(*answer["void"])
         return False
-    (most, _), (fewest, slow) = sorted(answer.values(), reverse=True)
+    means = timed.point.kpi.estimand is Estimand.CALL_MEAN
+    timed.load = Load(answer["loops"], means=means, inject=timed.inject)
+    return True
+
+
+def load_for(timed: TimedPoint, ground: Ground, *, seed: int, limit: float) -> Load:
+    """The load of a point: enough loops for the faster side, not too many for the slower.
+
+    Raises:
+        Unmeasured: a side gives no number.
+    """
+    rng = Random(f"{seed} calibrate {timed.point.key}")
+    sides: tuple[Side, Side] = ("base", "head")
+    found = [
+        calibrate(side, ground.side_job(timed.point, side), draw(rng), limit=limit, folder=ground.scratch)
+        for side in sides
+    ]
+    (most, _), (fewest, slow) = sorted(found, reverse=True)
     # What the slower side takes for the loops that the faster one needs, cut to the longest value.
     cut = LONGEST_VALUE_S * 1e9 / (slow / fewest)
     loops = max(fewest, min(most, int(cut)), 1)
     if timed.inject != 1.0:
         loops = max(loops, LEAST_LOOPS)
-    timed.load = Load(loops, means=timed.point.kpi.estimand is Estimand.CALL_MEAN, inject=timed.inject)
-    return True
+    return Load(loops, means=timed.point.kpi.estimand is Estimand.CALL_MEAN, inject=timed.inject)
 
 
 def _one_pair(timed: TimedPoint, ground: Ground, seed: int, limit: float, keep: Keep) -> None:

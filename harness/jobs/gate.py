@@ -17,18 +17,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from harness.gating.ground import SEEDS, Ground, Seen
-from harness.gating.localise import legs_of_suspects
+from harness.gating.ground import Ground
 from harness.gating.options import GateOptions
 from harness.gating.points import GatePoints, gate_points, removed_ids
 from harness.gating.pytest_points import CATALOG, Suite
-from harness.gating.rows import absent, compare_counts, label, removed_row, row_of, timed_row, unmeasured
-from harness.gating.timed import TimedPoint, time_points
-from harness.jobs.plan import PlannedPoint
+from harness.gating.rows import absent, label, removed_row
+from harness.gating.work import Step, Work
 from harness.judge.compose import claim_of, compose, coverage_of
-from harness.judge.exact import invariant
-from harness.judge.rule import Rule, delta_for
-from harness.judge.sequence import PointJudge, settle
 from harness.measure import machine
 from harness.project import Project, runtime_reference
 from harness.record.gate import GateFile, GateRow, GateSide
@@ -44,16 +39,13 @@ from harness.subject.dependencies import differing, refusal
 from harness.subject.instrument import instrument_paths, overlay
 from harness.subject.revisions import Base, resolve
 from harness.subject.scratch import prune, scratch
-from harness.subject.touched import compare as compare_touched
 from harness.subject.trees import Sides, materialise
 from harness.subject.under_test import packages_under_test, search_path, shadowed
 from kpis.registry import Catalog
-from kpis.terms.comparison import Comparison, State
+from kpis.terms.comparison import Comparison
 from kpis.terms.kpi import Direction, Gate
 
 __all__ = ["Gated", "gate"]
-
-Step = Callable[[str, float], None]
 
 
 @dataclass(slots=True)
@@ -62,6 +54,7 @@ class Gated:
 
     file: GateFile
     notes: list[str] = field(default_factory=list)
+    foresight: list[str] = field(default_factory=list)
 
 
 def gate(
@@ -104,14 +97,14 @@ def gate(
             gone = [node for node in before if node not in tests]
             ground = replace(_ground(project, CATALOG, sides, points, place), of_test=suite.extra)
         journal = stack.enter_context(_journal(project, base, sides, options, argv))
-        work = _Work(ground, points, options, journal, began, on_step, probes)
+        work = Work(ground, points, options, journal, began, on_step, probes)
         rows, found = work.compare()
         found |= {name: absent(name) for name in gone}
         rows += [removed_row(name, found[name]) for name in gone]
         seen = {side: work.touched(side) for side in ("base", "head")}
         file = _file(project, base, points, found, rows, seen, options, journal.header, began)
         journal.finish()
-    return Gated(file, notes)
+    return Gated(file, notes, work.foresight)
 
 
 def _prepare(project: Project, sides: Sides, notes: list[str], *, tests: Path | None = None) -> tuple[str, ...]:
@@ -169,154 +162,6 @@ def _journal(project: Project, base: Base, sides: Sides, options: GateOptions, a
         "seed": random.SystemRandom().randrange(2**32),
     }
     return Journal.create(project.root, header)
-
-
-@dataclass(slots=True)
-class _Work:
-    """One gate in progress."""
-
-    ground: Ground
-    points: GatePoints
-    options: GateOptions
-    journal: Journal
-    began: float
-    on_step: Step
-    probes: tuple[str, ...]
-    rule: Rule = field(default_factory=lambda: Rule(delta=delta_for(None)))
-    _seen: dict[str, dict[str, Seen]] = field(default_factory=dict)
-    _kept: dict[str, dict[str, Any]] = field(default_factory=dict)
-
-    def compare(self) -> tuple[list[GateRow], dict[str, Comparison]]:
-        """Every row, and the comparison of every point by its label."""
-        self._kept = {entry["did"]: entry["answer"] for entry in self.journal.entries() if "did" in entry}
-        rows: list[GateRow] = []
-        found: dict[str, Comparison] = {}
-        to_time: list[TimedPoint] = []
-        every = (*self.points.counted, *self.points.timed)
-        for number, point in enumerate(every):
-            self.on_step(f"trying {label(point)}", number / max(len(every), 1) * 0.1)
-            settled = self._tried(point)
-            if settled is None:
-                inject = self.options.inject.get(label(point), self.options.inject.get(point.kpi.id, 1.0))
-                to_time.append(TimedPoint(point, PointJudge(point.kpi.direction, self.rule), inject))
-                continue
-            found[label(point)] = settled
-            rows.append(row_of(point, settled, paths=self._paths(point)))
-        for point in self.points.derived:
-            found[label(point)] = self._derived(point)
-            rows.append(row_of(point, found[label(point)]))
-        rows += self._timed(to_time, found)
-        return rows, found
-
-    def touched(self, side: str) -> dict[str, str]:
-        """Everything that the slices of a side touch."""
-        return {name: digest for seen in self._seen.values() for name, digest in sorted(seen[side].touched.items())}
-
-    def _tried(self, point: PlannedPoint) -> Comparison | None:
-        """Try the point on both sides; None where it is to be timed."""
-        base = self.ground.discover(point, "base", limit=self.options.limit_s)
-        head = self.ground.discover(point, "head", limit=self.options.limit_s)
-        self._seen[point.key] = {"base": base, "head": head}
-        if (gone := unmeasured(base.undefined, head.undefined)) is not None:
-            return gone
-        same = compare_touched(base.touched, head.touched, base.spawns or head.spawns)
-        injected = {label(point), point.kpi.id} & self.options.inject.keys()
-        if same.unchanged and not self.options.time_unchanged and not injected:
-            said = f"{len(head.touched)} files are touched, the same on both sides"
-            return Comparison(State.UNCHANGED, evidence=(said,))
-        if point.kpi.estimand.timed:
-            return None
-        again = {
-            side: self.ground.ask(point, side, "tally", seed=SEEDS[1], limit=self.options.limit_s)
-            for side in ("base", "head")
-        }
-        if (gone := unmeasured(again["base"].undefined, again["head"].undefined)) is not None:
-            return gone
-        return compare_counts(
-            point,
-            [base.answer["tally"], again["base"].result["tally"]],
-            [head.answer["tally"], again["head"].result["tally"]],
-        )
-
-    def _paths(self, point: PlannedPoint) -> tuple[str, ...]:
-        """The touched files that differ, and the instrument's own that the head changed."""
-        seen = self._seen.get(point.key)
-        if seen is None:
-            return ()
-        same = compare_touched(seen["base"].touched, seen["head"].touched, spawns=False)
-        mine = tuple(
-            f"{name} (instrument: the head's on both sides)" for name in self.probes if name in seen["head"].touched
-        )
-        return (*same.changed, *same.added, *same.removed, *mine)
-
-    def _derived(self, point: PlannedPoint) -> Comparison:
-        """An invariant over two clocks: each side measures its inputs in two processes, and the formula says."""
-        from importlib import import_module
-
-        room, _, name = (point.kpi.formula or "").partition(":")
-        formula = getattr(import_module(f"kpis.formulas.{room.replace('/', '.')}"), name)
-        held: dict[str, list[float]] = {"base": [], "head": []}
-        for side in ("base", "head"):
-            for seed in SEEDS:
-                values = []
-                for wanted in point.kpi.inputs:
-                    source = next(each for each in self.points.inputs if each.kpi.id == wanted)
-                    more = {"values": 1, "warmups": 1}
-                    loops = self.ground.ask(source, side, "calibrate", limit=self.options.limit_s, **more)
-                    if loops.undefined is not None:
-                        return Comparison(State.VOID, evidence=(f"on the {side}: {loops.undefined[1]}",))
-                    more = {"values": 3, "warmups": 1, "loops": loops.result["loops"]}
-                    answer = self.ground.ask(source, side, "measure", seed=seed, limit=self.options.limit_s, **more)
-                    if answer.undefined is not None:
-                        return Comparison(State.VOID, evidence=(f"on the {side}: {answer.undefined[1]}",))
-                    values.append(answer.result["process_ns"])
-                held[side].append(formula(*values))
-        return invariant(held["base"], held["head"])
-
-    def _timed(self, timed: list[TimedPoint], found: dict[str, Comparison]) -> list[GateRow]:
-        deadline = None if self.options.budget_s is None else self.began + self.options.budget_s
-        done = 0
-
-        def step(point: TimedPoint, stage: Any) -> None:
-            nonlocal done
-            done += 1
-            share = 0.1 + 0.9 * min(done / max(16 * len(timed), 1), 0.95)
-            self.on_step(f"{stage.value} {label(point.point)}", share)
-
-        time_points(
-            timed,
-            self.ground,
-            seed=self.journal.header["seed"],
-            limit=self.options.limit_s,
-            deadline=deadline,
-            keep=self._keep,
-            on_step=step,
-        )
-        open_points = {point.point.key: point for point in timed if point.void is None}
-        judged = settle({key: point.judge for key, point in open_points.items()}, self.rule)
-        rows = []
-        for point in timed:
-            if point.void is not None:
-                why = (point.void.reason, point.void.detail)
-                base, head = (why, None) if point.void.side == "base" else (None, why)
-                comparison = unmeasured(base, head) or Comparison(State.VOID, evidence=(why[1],))
-                found[label(point.point)] = comparison
-                rows.append(row_of(point.point, comparison, paths=self._paths(point.point)))
-                continue
-            comparison = judged[point.point.key]
-            found[label(point.point)] = comparison
-            functions, legs = legs_of_suspects(self.ground, point, comparison, self.options)
-            more = {"functions": functions, "paths": self._paths(point.point)}
-            rows.append(timed_row(point, comparison, self.rule, **more))
-            rows += legs
-        return rows
-
-    def _keep(self, name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        if name not in self._kept:
-            answer = measure()
-            self.journal.append({"did": name, "answer": answer})
-            self._kept[name] = answer
-        return self._kept[name]
 
 
 def _file(

@@ -13,10 +13,10 @@ from rich.text import Text
 from harness.record.gate import GateFile, GateRow
 from harness.report.inert import encoding_of, inert
 from kpis.terms.claim import VerdictState
-from kpis.terms.comparison import State
+from kpis.terms.comparison import Comparison, State
 from kpis.terms.reading import Leg
 
-__all__ = ["render_gate", "sentence_of"]
+__all__ = ["render_gate", "sentence_of", "sentence_of_comparison"]
 
 _ORDER = (
     State.REGRESSED,
@@ -40,32 +40,52 @@ class Line(Protocol):
 
 def sentence_of(row: GateRow) -> str:
     """What one row says, in words."""
-    change = _change(row)
-    match row.state:
-        case State.OK if row.high is not None and row.pairs and row.alpha is not None:
-            return f"{_at_most(row)}; {row.pairs} pairs, a change of {_percent(row.smallest_visible)} would have shown"
-        case State.REGRESSED | State.IMPROVED if row.ratio is not None and row.alpha is not None:
-            return f"{change} [{_bounds(row)}]; {row.pairs} pairs"
-        case State.INCONCLUSIVE if row.ratio is not None:
-            return f"{change} [{_bounds(row)}]; {row.pairs} pairs, smallest visible {_percent(row.smallest_visible)}"
+    return sentence_of_comparison(
+        Comparison(
+            row.state,
+            row.ratio,
+            row.low,
+            row.high,
+            row.pairs,
+            row.smallest_visible,
+            row.alpha,
+            tuple(row.evidence),
+            tuple(row.warnings),
+        )
+    )
+
+
+def sentence_of_comparison(found: Comparison) -> str:
+    """What one comparison says, in words: ``ok`` as what it excludes."""
+    measured = found.ratio is not None and found.alpha is not None
+    shown = f"{_change(found)} [{_bounds(found)}]; {found.pairs} pairs"
+    match found.state:
+        case State.OK if measured and found.high is not None:
+            visible = _percent(found.smallest_visible)
+            return f"{_at_most(found)}; {found.pairs} pairs, a change of {visible} would have shown"
+        case State.REGRESSED | State.IMPROVED if measured:
+            return shown
+        case State.INCONCLUSIVE if found.ratio is not None:
+            why = "; ".join(found.evidence[-1:])
+            return f"{shown}, smallest visible {_percent(found.smallest_visible)}{'; ' if why else ''}{why}"
         case _:
-            return "; ".join(row.evidence) or row.state.value
+            return "; ".join(found.evidence) or found.state.value
 
 
 def _percent(fraction: float | None) -> str:
     return "unknown" if fraction is None else f"{100 * fraction:.1f} %"
 
 
-def _change(row: GateRow) -> str:
+def _change(row: Comparison) -> str:
     return "" if row.ratio is None else f"{100 * (row.ratio - 1):+.1f} %"
 
 
-def _at_most(row: GateRow) -> str:
+def _at_most(row: Comparison) -> str:
     worst = 100 * ((row.high or 1.0) - 1)
     return f"at most {worst:.1f} % slower" if worst > 0 else f"at least {-worst:.1f} % faster"
 
 
-def _bounds(row: GateRow) -> str:
+def _bounds(row: Comparison) -> str:
     sides = ["?" if bound is None else f"{100 * (bound - 1):+.1f} %" for bound in (row.low, row.high)]
     return ", ".join(sides)
 

@@ -1,0 +1,57 @@
+"""What a gate could see, said before it runs: how long the pairs take, and the smallest change that would show.
+
+One pair a point is run to learn what a pair costs here; the spread is not known before the data, so the smallest
+change is given for a quiet and for a loaded machine. Nothing here is judged or kept.
+"""
+
+from __future__ import annotations
+
+from random import Random
+
+from harness.gating.ground import Ground
+from harness.gating.options import GateOptions
+from harness.gating.rows import label
+from harness.gating.timed import TimedPoint, load_for
+from harness.judge.power import smallest_visible
+from harness.judge.rule import CONFIRM_PAIRS, FAMILY_ALPHA, SCREEN_ALPHA, SCREEN_PAIRS, Rule
+from harness.measure.pairs import Unmeasured, run_pair
+from harness.measure.schedule import draw
+
+__all__ = ["SPREADS", "foreseen"]
+
+SPREADS = {"quiet": 0.016, "loaded": 0.024}
+"""The standard deviation of the log ratio of a pair, as measured with two checkouts of one commit on two cores."""
+
+
+def foreseen(points: list[TimedPoint], ground: Ground, rule: Rule, options: GateOptions) -> list[str]:
+    """Sentences: what will be timed, for how long, and what that can see."""
+    if not points:
+        return ["Nothing is to be timed: every timed point touches the same files on both sides."]
+    said = []
+    total = 0.0
+    for timed in points:
+        try:
+            load = load_for(timed, ground, seed=0, limit=options.limit_s)
+            plan = draw(Random(label(timed.point)))
+            specs = {side: ground.side_job(timed.point, side, plan.copies[side]) for side in plan.copies}
+            pair = run_pair(specs, plan, load=load, limit=options.limit_s, folder=ground.scratch)
+        except Unmeasured as gone:
+            said.append(f"{label(timed.point)}: cannot be timed, on the {gone.side}: {gone.detail}")
+            continue
+        screen = SCREEN_PAIRS * pair.seconds
+        total += screen
+        more = CONFIRM_PAIRS * pair.seconds
+        said.append(
+            f"{label(timed.point)}: {1000 * pair.seconds:.0f} ms a pair, {screen:.0f} s if it is unchanged, "
+            f"{more:.0f} s more if it is suspected"
+        )
+    stages = ((SCREEN_PAIRS, SCREEN_ALPHA), (CONFIRM_PAIRS, FAMILY_ALPHA))
+    seen = {name: smallest_visible(spread, stages, rule.margin) for name, spread in SPREADS.items()}
+    shown = " and ".join(f"{100 * size:.1f} % on a {name} machine" for name, size in seen.items() if size is not None)
+    said.append(f"About {total:.0f} s if nothing moved; a change of {shown} shows in four of five gates.")
+    if options.budget_s is not None and total > options.budget_s:
+        share = options.budget_s / total
+        said.append(
+            f"The budget of {options.budget_s:.0f} s is enough for {share:.0%} of the screens: the rest stays open."
+        )
+    return said

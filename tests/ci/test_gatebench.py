@@ -1,0 +1,367 @@
+"""gatebench: the truth of its streams, its rules on cases worked out by hand, its counts, the committed table."""
+
+from __future__ import annotations
+
+import ast
+import math
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from ci.gatebench import rules, runlevel, score
+from ci.gatebench.cells import at_best, at_worst
+from ci.gatebench.counting import OURS, at_least, at_most, injected, neutral, nulls, one_after_other, suites
+from ci.gatebench.edits import EDITS, LONGER_PATH, Inapplicable, edited
+from ci.gatebench.generate import NOISES, RATIOS, SPREAD, stream
+from ci.gatebench.record import FACTORS, LEAST_PAIRS, POINTS, chosen, laid_out, schedule
+from ci.gatebench.rules import OTHERS, Says
+from ci.gatebench.trials import Kind, Trial, TrialError, line_of, read, trial_of
+from harness.judge.rule import Rule
+from harness.judge.sequence import judge_stream
+from harness.subject.revisions import resolve
+from harness.subject.scratch import scratch
+from kpis.registry import load
+from kpis.terms.comparison import State
+from kpis.terms.kpi import Direction
+
+STREAMS = Path(score.STREAMS)
+
+
+def ratios(trial: Trial) -> list[float]:
+    return [math.log(head / base) for base, head in trial.pairs]
+
+
+# The generator
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("truth", RATIOS)
+def test_a_stream_has_the_truth_that_it_names(noise: str, truth: float) -> None:
+    many = [ratio for seed in range(40) for ratio in ratios(stream(noise, truth, seed))]
+    error = statistics.stdev(many) / math.sqrt(len(many))
+    assert abs(statistics.fmean(many) - math.log(truth)) <= 4 * error + 1e-9
+
+
+def test_the_spread_is_the_one_that_is_named() -> None:
+    many = [ratio for seed in range(60) for ratio in ratios(stream("iid", 1.0, seed))]
+    assert statistics.stdev(many) == pytest.approx(SPREAD, rel=0.04)
+
+
+def test_a_stream_is_its_seed() -> None:
+    assert stream("spikes", 1.05, 3) == stream("spikes", 1.05, 3)
+    assert stream("spikes", 1.05, 3).pairs != stream("spikes", 1.05, 4).pairs
+    first = stream("iid", 1.0, 0).pairs[0]
+    assert first == pytest.approx((5120700.4, 4882914.4), abs=0.11), "the sequences of the seeds have changed"
+
+
+def test_each_noise_is_what_its_name_says() -> None:
+    base = {noise: np.log([pair[0] for pair in stream(noise, 1.0, 5, n=2_000).pairs]) for noise in NOISES}
+    assert np.ptp(base["constant"]) == 0
+    assert len(set(base["quantised"].tolist())) < 20
+    assert np.mean(base["spikes"] - np.median(base["spikes"]) > 0.13) == pytest.approx(0.03, abs=0.012)
+    assert np.std(base["bimodal"]) > 1.4 * np.std(base["iid"])
+    assert np.corrcoef(base["AR(1)"][1:], base["AR(1)"][:-1])[0, 1] > 0.5
+    assert np.corrcoef(base["iid"][1:], base["iid"][:-1])[0, 1] < 0.1
+    assert base["drift"][111] - base["drift"][0] == pytest.approx(math.log(1.5), abs=0.1)
+    far = {noise: np.abs(base[noise] - np.median(base[noise])) > 4 * np.std(base["iid"]) for noise in NOISES}
+    assert np.mean(far["heavy tail"]) > 0.01 > np.mean(far["iid"])
+    lengths = [[len(side) for side in pair] for pair in stream("unequal n", 1.0, 5).values[:20]]
+    assert lengths == [[3, 3]] * 19 + [[3, 2]]
+
+
+# The format
+
+
+def test_a_trial_survives_its_line() -> None:
+    for trial in (stream("unequal n", 1.03, 9), stream("iid", 1.0, 9)):
+        assert trial_of(line_of(trial)) == trial
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("[]", "an object"),
+        ('{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[[1]]}', "list of two"),
+        ('{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[[1,0]]}', "positive finite"),
+        ('{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[[1,NaN]]}', "positive finite"),
+        (
+            '{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[],"values":[[[1],[1]]]}',
+            "0 pairs",
+        ),
+        ('{"kpi":"k","kind":"odd","truth":1,"seed":1,"machine":"m","load":"l","pairs":[]}', "odd"),
+        ('{"kpi":"k"}', "'kind' is missing"),
+    ],
+)
+def test_what_is_no_trial_is_refused_by_line(line: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "null.jsonl").write_text(line_of(stream("iid", 1.0, 1)) + "\n" + line + "\n")
+    with pytest.raises(TrialError, match="line 2") as caught:
+        list(read(tmp_path))
+    assert said in str(caught.value)
+
+
+# The rules
+
+
+def processes(*values: float, of: int = 20) -> list[list[float]]:
+    return [list(values)] * of
+
+
+def words(base: list[list[float]], head: list[list[float]]) -> dict[str, str]:
+    return {name: rule(base, head).value for name, rule in OTHERS.items()}
+
+
+def test_an_unmistakable_slowdown_is_red_for_all() -> None:
+    base, head = processes(100.0, 101.0, 102.0), processes(200.0, 202.0, 204.0)
+    assert set(words(base, head).values()) == {"regressed"}
+    assert rules.this_judge(processes(100.0, of=112), processes(200.0, of=112)) is Says.REGRESSED
+
+
+def test_faster_is_red_for_none() -> None:
+    base, head = processes(200.0, 202.0, 204.0), processes(100.0, 101.0, 102.0)
+    assert set(words(base, head).values()) == {"ok"}
+    assert rules.this_judge(processes(200.0, of=112), processes(100.0, of=112)) is Says.OK
+
+
+def test_pyperf_takes_what_it_cannot_test_for_significant() -> None:
+    assert rules.pyperf_t(processes(100.0), processes(100.01)) is Says.REGRESSED
+    assert rules.pyperf_t(processes(100.0), processes(100.0)) is Says.OK
+    spread = processes(90.0, 100.0, 110.0)
+    assert rules.pyperf_t(spread, [[value + 0.01 for value in process] for process in spread]) is Says.OK
+    assert rules.pyperf_t(spread, [*spread[:-1], [100.0, 110.0]]) is Says.REGRESSED
+
+
+def test_pyperf_is_student_at_95_percent() -> None:
+    """n = 2: t = 4.303 at two degrees of freedom; sides (1, 3) and (1 + d, 3 + d) have t = d / sqrt 2."""
+    below, above = 4.30 * math.sqrt(2), 4.31 * math.sqrt(2)
+    assert rules.pyperf_t([[1.0, 3.0]], [[1 + below, 3 + below]]) is Says.OK
+    assert rules.pyperf_t([[1.0, 3.0]], [[1 + above, 3 + above]]) is Says.REGRESSED
+
+
+def test_thresholds_stand_where_they_are_said_to() -> None:
+    base = processes(100.0)
+    assert rules.pytest_benchmark_mean(base, processes(105.0)) is Says.OK
+    assert rules.pytest_benchmark_mean(base, processes(105.1)) is Says.REGRESSED
+    assert rules.ratio_150(base, processes(150.0)) is Says.OK
+    assert rules.ratio_150(base, processes(150.1)) is Says.REGRESSED
+    assert rules.asv(base, processes(110.0)) is Says.OK
+    assert rules.asv(base, processes(110.1)) is Says.REGRESSED
+
+
+def test_asv_cannot_tell_from_too_few() -> None:
+    assert rules.asv([[100.0], [101.0]], [[200.0], [201.0]]) is Says.OK
+    assert rules.asv([[100.0 + at] for at in range(7)], [[200.0 + at] for at in range(7)]) is Says.REGRESSED
+
+
+def test_benchstat_is_the_rank_sum_at_5_percent() -> None:
+    """Four against four, all apart: two orders of seventy are as far, p = .029; three against three: p = .1."""
+    assert rules.benchstat([[1.0, 2.0, 3.0, 4.0]], [[5.0, 6.0, 7.0, 8.0]]) is Says.REGRESSED
+    assert rules.benchstat([[1.0, 2.0, 3.0]], [[5.0, 6.0, 7.0]]) is Says.OK
+    assert rules.benchstat(processes(100.0), processes(100.0)) is Says.OK
+
+
+def test_the_judge_in_order_is_the_judge() -> None:
+    """A stream that needs the extension is taken as ``judge_stream`` takes it; one that does not, confirms earlier."""
+    for seed in range(20):
+        trial = stream("iid", 1.05, seed)
+        found = rules.judge_in_order([trial.pairs])[0]
+        if "extension" in " ".join(found.evidence) or found.pairs == 112:
+            assert found == judge_stream(trial.pairs, Direction.LOWER)
+        elif found.state is State.REGRESSED:
+            again = judge_stream((*trial.pairs[:16], *trial.pairs[:32], *trial.pairs[16:80]), Direction.LOWER)
+            assert (again.state, again.ratio, again.low) == (found.state, found.ratio, found.low)
+
+
+def test_a_stream_that_ends_early_is_undecided() -> None:
+    pairs = stream("iid", 1.10, 1).pairs[:30]
+    assert rules.of_state(rules.judge_in_order([pairs])[0]) is Says.INCONCLUSIVE
+
+
+# The counts
+
+
+def test_bounds_are_clopper_pearson() -> None:
+    assert at_most(0, 60) == pytest.approx(1 - 0.05 ** (1 / 60))
+    assert at_most(5, 5) == 1.0
+    assert at_least(0, 9) == 0.0
+    for hits, of in ((3, 40), (39, 40), (7, 9)):
+        assert binom.cdf(hits, of, at_most(hits, of)) == pytest.approx(0.05) if hits < of else True
+        assert binom.sf(hits - 1, of, at_least(hits, of)) == pytest.approx(0.05)
+
+
+def test_a_bound_is_rounded_against_the_rule() -> None:
+    assert at_worst(0, 60) == "0 of 60 (≤ 4.9 %)"
+    assert at_worst(0, 10_000) == "0 of 10,000 (≤ 0.03 %)"
+    assert at_best(60, 60) == "60 of 60 (≥ 95.1 %)"
+    assert at_worst(0, 0) == "-"
+
+
+def tiny() -> list[Trial]:
+    """Two suites of two KPIs, one of them of a KPI that doubled; an edit; two injections; and one that broke off."""
+
+    def made(
+        kpi: str, kind: Kind, seed: int, truth: float = 1.0, *, asked: float = 1.0, void: str | None = None
+    ) -> Trial:
+        source = stream("iid", truth, seed)
+        return Trial(
+            kpi, kind, asked, seed, "m", "1.0 to 2.0 on 2 cores", source.pairs, source.values, asked, None, void
+        )
+
+    return [
+        made("a", Kind.NULL, 1),
+        made("b", Kind.NULL, 1),
+        made("a", Kind.NULL, 12),
+        made("b", Kind.NULL, 12, 2.0),
+        made("a", Kind.NULL, 3),
+        made("b", Kind.NULL, 3, 2.0, void="head: gone"),
+        made("a", Kind.NEUTRAL, 4),
+        made("a", Kind.INJECTED, 5, 1.10, asked=1.10),
+        made("b", Kind.INJECTED, 6, 1.0, asked=1.10),
+    ]
+
+
+def test_the_score_of_a_tiny_stream() -> None:
+    trials = tiny()
+    found = {name: (tally.red, tally.of) for name, tally in suites(trials).items()}
+    assert found == dict.fromkeys((OURS, *OTHERS), (1, 2)), "a suite that lacks a KPI is none"
+    assert {name: (tally.red, tally.of) for name, tally in nulls(trials).items()} == dict.fromkeys(found, (1, 5))
+    assert (neutral(trials)[OURS].red, neutral(trials)[OURS].of) == (0, 1)
+    tallies = injected(trials)[1.10]
+    assert (tallies[OURS].red, tallies[OURS].of) == (1, 2)
+    assert (tallies["ratio over 150 %"].red, tallies["ratio over 150 %"].of) == (0, 2)
+    apart = one_after_other(trials)
+    assert OURS not in apart
+    assert (apart["ratio over 150 %"].red, apart["ratio over 150 %"].of) == (1, 2), "a trial is used once"
+
+
+def test_the_run_level_is_the_judges() -> None:
+    found = runlevel.run_level(Rule(), suites=200, on_margin=200)
+    assert found.found[0.016, 0.10] == 200
+    assert 90 <= found.found[0.024, 0.03] <= 145
+    assert found.red == {0.024: 0, 0.016: 0}
+    assert found.on_margin <= binom.ppf(0.999, 200, 0.01)
+
+
+# The recorder
+
+
+@pytest.mark.parametrize("module", sorted(set(POINTS.values())))
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_changes_the_text_and_no_behaviour(module: str, edit: str, repo: Path) -> None:
+    source = (repo / module).read_text(encoding="utf-8")
+    changed = edited(source, edit)
+    assert (changed == source) == (edit == LONGER_PATH)
+    before, after = names(source), names(changed)
+    assert before - after == set()
+    assert len(after - before) <= 1
+
+
+def names(source: str) -> set[str]:
+    """What a module defines at its top."""
+    return {getattr(node, "name", type(node).__name__) for node in ast.parse(source).body}
+
+
+def test_a_renamed_local_computes_the_same() -> None:
+    source = "def area(width, height):\n    total = width * height\n    return total + total\n"
+    scope: dict[str, object] = {}
+    changed = edited(source, "renamed local")
+    exec(changed, scope)
+    assert "total_renamed + total_renamed" in changed
+    assert scope["area"](3, 4) == 24  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("edit", "source"),
+    [
+        ("docstring", "X = 1\n"),
+        ("moved function", "def one():\n    pass\n\n\nX = 1\n"),
+        ("renamed local", "def one(a):\n    a = 2\n    return f'{a}'\n"),
+    ],
+)
+def test_a_module_without_a_place_for_an_edit_is_refused(edit: str, source: str) -> None:
+    with pytest.raises(Inapplicable):
+        edited(source, edit)
+
+
+def test_the_schedule_goes_round() -> None:
+    points = chosen(load())
+    assert len(points) == len(POINTS) == 5
+    neutrals = schedule(Kind.NEUTRAL, points, 0)
+    thirty = [next(neutrals)[0] for _ in range(30)]
+    assert {name: sum(asked.edit == name for asked in thirty) for name in EDITS} == dict.fromkeys(EDITS, 3)
+    assert len({(asked.edit, asked.point.key) for asked in thirty}) == 30
+    assert [asked.point for asked in next(schedule(Kind.NULL, points, 0))] == points
+    slowed = schedule(Kind.INJECTED, points, 5)
+    assert {next(slowed)[0].factor for _ in range(5)} == {FACTORS[1]}
+    again = schedule(Kind.NEUTRAL, points, 7)
+    assert next(again) == [thirty[7]], "a recording goes on where it was left"
+
+
+@pytest.mark.parametrize("edit", ["comment", LONGER_PATH])
+def test_the_sides_differ_by_the_edit_alone(edit: str, repo: Path) -> None:
+    module = "seams/turn/planner.py"
+    commit = resolve(repo, "HEAD").commit
+    with scratch() as folder, laid_out(commit, folder, edit, module) as sides:
+        base, head = (
+            {path.relative_to(root): path.read_bytes() for path in root.rglob("*.py")}
+            for root in (sides.base[0], sides.head[0])
+        )
+        differing = {str(path) for path in base.keys() | head.keys() if base.get(path) != head.get(path)}
+        assert differing == ({module} if edit == "comment" else set())
+        lengths = {len(str(root)) for root in sides.roots}
+        assert len(lengths) == (2 if edit == LONGER_PATH else 1)
+    assert not any(root.exists() for root in sides.roots)
+
+
+def run(repo: Path, script: str, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, f"ci/gatebench/{script}.py", *words]
+    return subprocess.run(command, cwd=repo, capture_output=True, text=True, check=False)
+
+
+def test_a_recording_without_time_adds_nothing(repo: Path, tmp_path: Path) -> None:
+    kept = line_of(stream("iid", 1.0, 1)) + "\n"
+    (tmp_path / "null.jsonl").write_text(kept)
+    done = run(repo, "record", "--kind", "null", "--seconds", "0", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert "0 trials were added" in done.stdout
+    assert (tmp_path / "null.jsonl").read_text() == kept
+
+
+@pytest.mark.slow
+def test_a_recorded_trial_is_whole(repo: Path, tmp_path: Path) -> None:
+    done = run(repo, "record", "--kind", "injected", "--seconds", "0.01", "--out", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    (trial,) = read(tmp_path)
+    assert trial.void is None
+    assert trial.truth == pytest.approx(1.05, abs=0.01)
+    assert len(trial.pairs) == len(trial.values) >= LEAST_PAIRS
+
+
+# What is committed
+
+
+def test_the_committed_streams_are_small_and_whole(repo: Path) -> None:
+    files = sorted(STREAMS.glob("*.jsonl"))
+    assert files
+    assert sum(file.stat().st_size for file in files) < 400_000
+    trials = list(read(STREAMS))
+    assert {trial.kind for trial in trials} == set(Kind)
+    assert {trial.kpi for trial in trials} == set(POINTS)
+    assert all(len(trial.pairs) >= LEAST_PAIRS for trial in trials if trial.void is None)
+    assert all(str(repo) not in line_of(trial) for trial in trials)
+
+
+def test_the_committed_table_is_what_the_streams_say(repo: Path) -> None:
+    done = run(repo, "score", "--check")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_page_without_marks_is_refused() -> None:
+    with pytest.raises(score.MarksError, match="gatebench:begin"):
+        score.with_section("# A page\n", "text")
+    page = f"before {score.BEGIN} old {score.END} after"
+    assert score.with_section(page, "new") == f"before {score.BEGIN}\nnew\n{score.END} after"

@@ -14,8 +14,8 @@ import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
+from harness.measure.opening import Opened, Refused, close, open_slice, refusal
 from harness.measure.timing import time_batch, time_calls
-from harness.measure.worker import Opened, Refused, close, open_slice, refusal
 
 __all__ = ["MAX_LOOPS", "serve"]
 

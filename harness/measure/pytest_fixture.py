@@ -14,8 +14,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from harness.measure.clock import Engine, is_async, repeat
+from harness.measure.opening import Refused
 from harness.measure.pytest_stats import Stats
-from harness.measure.worker import Refused
 
 __all__ = ["PROBE", "RUNTIME", "Benchmark", "Called", "Handed", "Nothing"]
 

@@ -15,8 +15,8 @@ import pytest
 
 from harness.measure import pytest_hooks
 from harness.measure.clock import WorkNotDoneError
+from harness.measure.opening import Refused
 from harness.measure.pytest_fixture import Benchmark, Converse
-from harness.measure.worker import Refused
 
 __all__ = ["Collector", "Runner"]
 

@@ -18,9 +18,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from harness.measure.opening import Refused, close, open_slice, refusal
 from harness.measure.pytest_fixture import Converse
 from harness.measure.timing import time_batch
-from harness.measure.worker import Refused, close, open_slice, refusal
 
 __all__ = ["answer", "run"]
 

@@ -19,8 +19,8 @@ from typing import Any
 import pyperf
 
 from harness.measure.clock import clock_overhead_ns, is_async
+from harness.measure.opening import Opened, Refused
 from harness.measure.timing import Value, empty_call_ns, empty_loop_ns, time_batch, time_calls
-from harness.measure.worker import Opened, Refused
 
 __all__ = ["EMPTY", "MAX_LOOPS", "TICKS", "bucket", "run"]
 

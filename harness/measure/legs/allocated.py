@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.measure.legs.rounds import WARM, Round, roots_of, shown
-from harness.measure.worker import Opened, Refused, close, open_slice
+from harness.measure.opening import Opened, Refused, close, open_slice
 
 __all__ = ["run"]
 

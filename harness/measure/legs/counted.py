@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from harness.measure.legs.rounds import WARM, Round
-from harness.measure.worker import close, open_slice
+from harness.measure.opening import close, open_slice
 
 __all__ = ["run"]
 

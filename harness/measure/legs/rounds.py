@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.measure.clock import is_async
-from harness.measure.worker import Opened, Refused
+from harness.measure.opening import Opened, Refused
 
 __all__ = ["WARM", "Round", "roots_of", "shown"]
 

@@ -19,7 +19,7 @@ from typing import Any
 
 from harness.measure.legs.executed import Calls, Codes, Opcodes
 from harness.measure.legs.rounds import WARM, Round, roots_of, shown
-from harness.measure.worker import close, open_slice
+from harness.measure.opening import close, open_slice
 
 __all__ = ["LOOPS", "digest", "run"]
 

@@ -1,8 +1,9 @@
 """The one name that authors of probes import: ``from harness import probe``.
 
 ``probe`` turns a function into a probe class. The function takes the parameters of the point by name (as strings),
-and ``runtime`` or ``workload`` if it wants them; it does its set-up and returns a zero-argument callable, a coroutine
-function, or a ``Tally``. It may itself be a coroutine function. Imported by workers: standard library and the clock.
+and ``runtime`` or ``workload`` if it wants them. It prepares what it needs and hands back something to call without
+arguments (a coroutine function as well), or a ``Tally``; it may itself be a coroutine function. Imported by workers:
+standard library and the clock.
 """
 
 from __future__ import annotations
@@ -60,9 +61,9 @@ def probe(
 ) -> type | Callable[[Callable[..., Any]], type]:
     """Build a probe class from a function, bare or with keywords.
 
-    ``engine`` says how the engine was cut out (a frozen-sync seam refuses ``none``); ``check`` gets each result
-    after the clock and returns something false, or raises, where the expected work was not done; ``source`` is
-    ``synthetic`` or ``replay`` where the function makes up its input (``live`` otherwise).
+    ``engine`` names what completed the call in the place of a model (a frozen-sync seam refuses ``none``); ``check``
+    gets each result after the clock and returns something false, or raises, where the expected work was not done;
+    ``source`` is ``synthetic`` or ``replay`` where the function makes up its input (``live`` otherwise).
     """
     if function is None:
         return lambda found: _build(found, engine, check, source)

@@ -52,7 +52,7 @@ class Project:
 
 
 def load_project(start: Path) -> Project:
-    """The project around ``start``: nearest ``[tool.harness]``, else the git root, else ``start`` itself.
+    """The project around ``start``; :func:`harness.record.store.find_root` says where it begins.
 
     Raises:
         ProjectError: pyproject.toml is not TOML, or its table has an unknown key or a value of the wrong kind.

@@ -63,7 +63,7 @@ class SeamRow(_Strict):
         "how it cut the engine out.",
     )
     off_live: Sentence | None = Field(
-        default=None, description="Why the seam is off on a live turn; its KPIs are then guarded at best."
+        default=None, description="Why no live turn passes this seam; its KPIs are then guarded at best."
     )
 
 
@@ -91,7 +91,7 @@ class KpiRow(_Strict):
     )
     gate_point: dict[Key, str] = Field(
         default_factory=dict,
-        description="The one parameter point at which a timed KPI gates; by default the first value of every key.",
+        description="Where a timed KPI is compared by a gate; by default the first value of every key.",
     )
     replay_params: dict[Key, str] = Field(
         default_factory=dict, description="What parameters read where a recorded session is replayed."

@@ -59,6 +59,9 @@ FACTORS = (1.05, 1.10, 1.03)
 
 LIMIT_S = 60.0
 
+INTERRUPTED = "interrupted"
+"""Why a trial broke off that Ctrl-C ended: its pairs are kept, and the recording stops."""
+
 POINTS = {
     "reap_latency_kernel[slice=kernel]": "seams/syscall/reap.py",
     "planner_optimize_ns[objective=greedy,n=100]": "seams/turn/planner.py",
@@ -170,6 +173,8 @@ def trial(asked: Asked, kind: Kind, on: Ground, seed: int) -> Trial:
                 judge.feed(pairs[-1:])
     except Unmeasured as gone:
         void = f"{gone.side}: {gone.detail}"
+    except KeyboardInterrupt:
+        void = INTERRUPTED
     return Trial(
         kpi=label(point),
         kind=kind,
@@ -208,6 +213,8 @@ def record(kind: Kind, seconds: float, out: Path) -> int:
                     lines.write(line_of(found) + "\n")
                     lines.flush()
                     made += 1
+                    if found.void == INTERRUPTED:
+                        return made
                     print(f"{found.kpi} {found.truth:.3f} {len(found.pairs)} pairs, load {found.load}", flush=True)
     return made
 

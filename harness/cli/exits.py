@@ -13,17 +13,17 @@ class Exit(IntEnum):
 
     OK = 0
     FAILED = 1
-    """A gate, ratchet, evaluation or ``--check`` failed."""
+    """Something was checked and found worse, different or untrue."""
     UNUSABLE = 2
-    """The command line, or every input it names, cannot be used; nothing was measured."""
+    """Nothing could be begun: the words make no sense, or not one named input can be read."""
     UNKNOWN = 3
-    """Inconclusive or unknown; a selected KPI is void, timed out or in error."""
+    """It stays open: too little was seen, or a KPI that was asked for gave no number."""
     NO_BASELINE = 4
-    """No baseline for this machine, or one too thin to judge."""
+    """There is nothing comparable to hold the numbers against."""
     UNCOVERED = 5
-    """Catalog, baseline and run do not cover each other; nothing was selected."""
+    """Nothing was selected or compared, or what should have been compared has gone."""
     PARTLY_READ = 6
-    """Some input could not be read; the rest was done."""
+    """Part of the input had to be left out; everything else is there."""
     INTERNAL = 70
     """An internal error, or a result that could not be written; what was measured is kept."""
     INTERRUPTED = 130

@@ -1,1 +1,1 @@
-"""Recorded runs and other tools' files: bytes in, terms out. Pure: no path, no network, no text kept."""
+"""Recorded runs and other tools' files: bytes in, terms out, and of a text only its length and digest."""

@@ -25,7 +25,7 @@ _SURE = 0.5
 
 
 class Format(Protocol):
-    """A reader of recorded sessions. Pure: no path, no network, no text kept."""
+    """A reader of recorded sessions: it is handed bytes, opens nothing, and lets no text through."""
 
     def sniff(self, head: bytes, filename: str) -> float:
         """How sure ``head`` (the first bytes of a file of that name) is in this format: 0 to 1."""

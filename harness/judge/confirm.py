@@ -79,8 +79,8 @@ def confirm(
 ) -> Comparison:
     """The state of a suspect from its fresh pairs alone.
 
-    ``fresh`` are log ratios with worse positive; ``alpha_used`` is the family's :func:`holm_level`. A suspect that is
-    not confirmed is ``ok`` if a worsening of 5 % is excluded all the same, else ``inconclusive``.
+    ``fresh`` are log ratios with worse positive; ``alpha_used`` is the family's :func:`holm_level`. Where the
+    confirmation fails, the point is ``ok`` if it excludes a worsening of 5 % all the same, else ``inconclusive``.
 
     Raises:
         ValueError: there is no pair, or a ratio is not finite.

@@ -1,7 +1,7 @@
 """What else moved while the pairs were measured: two modes, a memory from pair to pair, a slow start.
 
-Diagnostics only. They see both sides alike and never the verdict, they drop no pair and change no state: interference
-buys more pairs, or ends in ``inconclusive``. Each threshold is set so that clean normal noise is warned about in at
+Diagnostics only. They see both sides alike and never the verdict, they drop no pair and change no state: a disturbed
+point gets further pairs or stays open. Each threshold is set so that clean normal noise is warned about in at
 most one series of a hundred.
 """
 

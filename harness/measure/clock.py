@@ -107,14 +107,14 @@ class CallSlice(Protocol):
 
 
 class Probe(Protocol):
-    """The code that drives a seam for its KPIs. An exception in it is an ERROR reading of the one KPI."""
+    """What opens the slices of a seam. Whatever it raises makes the one KPI undefined, with reason ``error``."""
 
     kpis: ClassVar[frozenset[str]]
 
     def open(
         self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]
     ) -> Slice | CallSlice | Tally | Undefined:
-        """One KPI at one parameter point. Optional besides: ``close()``."""
+        """The slice, or the count, of ``kpi`` at the point ``params``. A probe may have ``close()`` besides."""
         ...
 
 

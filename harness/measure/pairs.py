@@ -1,4 +1,4 @@
-"""Runs a pair: one fresh process a side, alive together, released in turn through pipes.
+"""Runs a pair: a new process for each of the two sides, both waiting at a pipe, let go alternately.
 
 Answers what both sides measured, or which side could not be measured and why. It never drops a pair, never repeats
 one, and knows nothing of thresholds: judging is the judge's.

@@ -18,7 +18,7 @@ ROUNDS = 6
 """Values a side in one pair: more pairs, not more alternations, bring down the spread; six are cheap beside a start."""
 
 COPIES = 2
-"""Each side exists twice on disk and a pair draws which copies it uses: a path is noise and not bias."""
+"""Each side exists twice on disk and a pair draws which copies it uses: what a path costs falls on both sides alike."""
 
 _PADDING = 4096
 """Bytes of environment at most that move the stack about from pair to pair, the same for both sides."""

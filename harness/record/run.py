@@ -1,6 +1,6 @@
 """The run file ``harness.run/1``: everything that one run measured, as bytes that never depend on who writes them.
 
-The same run gives the same bytes: keys are sorted, every key is present (null where it does not apply), and no NaN or
+The same run gives the same bytes: keys are sorted and none is left out (what does not apply is null), and no NaN or
 infinity can be written or read. This module refuses to open a file, to read a clock and to judge; a folder is the
 business of :mod:`harness.record.store`.
 """

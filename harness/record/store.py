@@ -147,7 +147,10 @@ def _has_table(pyproject: Path) -> bool:
 
 
 def find_root(start: Path) -> Path:
-    """The project root: the nearest parent with ``[tool.harness]``, else the git root, else ``start``.
+    """Where the project begins.
+
+    It is the closest folder upwards with a ``[tool.harness]`` table; without one, that of the repository; outside of
+    git, ``start``.
 
     Raises:
         StoreError: a ``pyproject.toml`` on the way that mentions the harness is not valid TOML.

@@ -21,7 +21,7 @@ LAYER_TITLES = {
     Layer.STREAM: "perceived latency, across the ladder",
     Layer.SESSION: "many turns",
     Layer.FLEET: "many sessions",
-    Layer.RSI: "the loop that improves the loop",
+    Layer.RSI: "a loop that works on the loop itself",
 }
 
 _HEAD = """\
@@ -35,7 +35,7 @@ not agree with what those runs emitted. The page holds no measured number.
 _WORDS = {
     "`standing`": "the default run emits it",
     "`modeled`": "a cost model with knobs emits it; neither a clock nor a count stands behind the amount",
-    "`guarded`": "emitted, but its seam is off on a live turn or is fed by a replay; the seam's row says why",
+    "`guarded`": "a run emits it, though no live turn passes its seam; the seam's row says why",
     "`proposed`": "no complete run has emitted it yet",
     "target": "what the catalog claims the status to be; shown only where the derived one differs",
     "frozen-sync": "of a seam: an asynchronous interface over a blocking implementation, so its probe says how it cut "
@@ -44,7 +44,7 @@ _WORDS = {
     "`rate`, `invariant`, `histogram`",
     "gate": "`exact` fails on any worse value, and on any change where no direction is better; `timed` compares pairs "
     "of processes; `invariant` must hold; `instructions` fails beyond a floor; `report` never fails",
-    "gate point": "the one parameter point at which a timed KPI gates; exact and invariant ones gate at every point",
+    "gate point": "where among its parameter points a timed KPI is compared; exact and invariant ones are compared at each",
     "fence": "what the number does not say",
 }
 

@@ -1,6 +1,6 @@
 """What another benchmark tool measured, as terms: a file of benches, each with the processes that it was measured in.
 
-The process is the unit of replication, so values stay in the process that measured them and are never pooled. Values
+What can be repeated independently is a process, so values stay with the process that measured them, never pooled. They
 keep the unit of the file and the very number that it holds. Refuses to summarise and to judge: what a tool says of its
 own values (mean, deviation) is kept apart as ``reported``.
 """

@@ -63,8 +63,8 @@ class ComparisonNotice:
 class Comparison:
     """One KPI at one point, head against base.
 
-    ``ratio``, ``low`` and ``high`` are head over base whatever the direction; ``low`` and ``high`` are 97.5 %
-    one-sided each. ``smallest_visible`` is a fraction (.03 is 3 %): the smallest change for the worse that the stages
+    ``ratio``, ``low`` and ``high`` are head over base whatever the direction; ``low`` and ``high`` each
+    miss in 2.5 %. ``smallest_visible`` is a fraction (.03 is 3 %): the smallest change for the worse that the stages
     used would have reported four times out of five. ``alpha`` is the level of the last test made. ``pairs`` counts
     the pairs of all stages together; for an exact leg, the measurements a side.
 

@@ -1,7 +1,7 @@
-"""What a KPI is: one named quantity on one layer, with the seam it reads and the fence that keeps it honest.
+"""What a KPI is: a named quantity of a layer, the seam that it is read at, and the fence around its meaning.
 
-A :class:`Kpi` is a declaration. It holds no reading, and its status here is a *target*: the true status is derived
-from what the newest complete run emitted.
+A :class:`Kpi` is a declaration. It holds no reading, and its status here is a *target*: the true one follows from what
+runs have emitted (``kpis.status``).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Direction(Enum):
 
 
 class Estimand(Enum):
-    """What exactly is estimated. The sample of a timed one is one process's value of it."""
+    """What a number is an estimate of. A timed one is sampled by processes: each contributes a single value."""
 
     CALL_MEAN = "call-mean"
     CALL_P50 = "call-p50"
@@ -84,10 +84,10 @@ Point = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Seam:
-    """The named point of a runtime where KPIs attach.
+    """A place in a runtime, by name, at which KPIs are read.
 
-    ``frozen_sync``: an asynchronous interface over a blocking implementation, so that a probe must say how the
-    engine was cut out. ``off_live``: why the seam is off on a live turn; a KPI on it is at best ``guarded``.
+    ``frozen_sync``: an asynchronous interface over a blocking implementation, so that a slice has to name
+    what stood in for the engine. ``off_live``: why no live turn passes it; its KPIs are ``guarded`` at best.
     """
 
     name: str

@@ -38,7 +38,7 @@ class Unit(Enum):
 
 
 class Basis(Enum):
-    """How a number came to be."""
+    """By what means a number was obtained."""
 
     CLOCK = "clock"
     COUNT = "count"

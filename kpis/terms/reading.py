@@ -1,4 +1,4 @@
-"""One KPI's result in one run: a number, a histogram, or undefined with a reason. Never a zero in place of it."""
+"""What a run says of a KPI: a number, a histogram, or why there is neither. A zero never stands in for that."""
 
 from __future__ import annotations
 
@@ -129,8 +129,8 @@ class Distribution:
 class Reading:
     """One KPI at one parameter point, of one runtime on one workload, one leg.
 
-    Exactly one of ``value``, ``undefined`` and (for a histogram) ``histogram`` carries the result. The identity is
-    (kpi, params, runtime, workload, leg).
+    Exactly one of ``value``, ``undefined`` and (for a histogram) ``histogram`` carries the result. Two readings are
+    of the same thing if kpi, params, runtime, workload and leg agree.
 
     Raises:
         ValueError: a value together with ``undefined``, or neither.

@@ -105,8 +105,8 @@ def _recorded(trials: Sequence[Trial]) -> Iterator[str]:
     if by_suite[OURS].of < FEW:
         yield ""
         yield (
-            f"{by_suite[OURS].of} suites are fewer than the {FEW} that an observed rate should rest on: read the bound, "
-            "not the zero. Recordings add up; a quiet night of `record.py --kind null` brings hundreds."
+            f"{by_suite[OURS].of} suites are fewer than the {FEW} that an observed rate should rest on: read the "
+            "bound, not the zero. Recordings add up; a quiet night of `record.py --kind null` brings hundreds."
         )
     ours = by_kpi[OURS]
     distinct = len({trial.edit for trial in trials if trial.edit is not None})

@@ -44,7 +44,7 @@ _WORDS = {
     "`rate`, `invariant`, `histogram`",
     "gate": "`exact` fails on any worse value, and on any change where no direction is better; `timed` compares pairs "
     "of processes; `invariant` must hold; `instructions` fails beyond a floor; `report` never fails",
-    "gate point": "where among its parameter points a timed KPI is compared; exact and invariant ones are compared at each",
+    "gate point": "which of its points a timed KPI is compared at; exact and invariant ones are compared at each",
     "fence": "what the number does not say",
 }
 

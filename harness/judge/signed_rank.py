@@ -134,10 +134,9 @@ def p_less(values: Sequence[float], shift: float = 0.0) -> float:
 
 def _walsh_averages(values: Sequence[float]) -> Floats:
     """The means of all pairs, each value with itself included: n(n+1)/2 numbers, unordered."""
-    numbers = _finite(list(values), 1)
-    left, right = np.triu_indices(len(numbers))
-    # The larger one keeps its last bit: halved before they are added, a number near zero would be lost.
-    averages: Floats = numbers[left] + (numbers[right] - numbers[left]) / 2
+    halves = _finite(list(values), 1) / 2
+    left, right = np.triu_indices(len(halves))
+    averages: Floats = halves[left] + halves[right]
     return averages
 
 

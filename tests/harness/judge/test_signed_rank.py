@@ -130,7 +130,8 @@ def test_bound_and_p_value_are_one_test(values: list[float], shift: float, alpha
     assert (upper_bound(values, alpha) < shift) is (p_less(values, shift) <= alpha)
 
 
-@given(st.lists(st.floats(-100, 100), min_size=1, max_size=30))
+# Half of a subnormal number is not exact; a log ratio of two times is never one.
+@given(st.lists(st.floats(-100, 100, allow_subnormal=False), min_size=1, max_size=30))
 def test_the_centre_lies_within_its_bounds(values: list[float]) -> None:
     centre = hodges_lehmann(values)
     assert lower_bound(values, 0.025) <= centre <= upper_bound(values, 0.025)

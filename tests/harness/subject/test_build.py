@@ -32,7 +32,7 @@ def test_it_runs_in_the_tree_with_this_interpreter_and_no_shell(
 
 
 def test_a_failure_shows_the_end_of_what_it_said(tmp_path: Path) -> None:
-    script = "import sys; print('first' + 'x' * 100_000); print('the cause', file=sys.stderr); sys.exit(3)"
+    script = "import sys; print('first' + 'x' * 100_000, flush=True); print('the cause', file=sys.stderr); sys.exit(3)"
     with pytest.raises(SubjectError, match="failed with exit status 3") as caught:
         build(_python(script), tmp_path)
     text = str(caught.value)

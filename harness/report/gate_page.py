@@ -103,6 +103,7 @@ def render_gate(file: GateFile, console: Console) -> None:
     def line(text: str, style: str = "", indent: int = 0) -> None:
         shown = Text(inert(text, encoding), style=style)
         for part in shown.wrap(console, max(console.width - indent - 2, 20)):
+            part.rstrip()
             console.print(Text(" " * indent) + part, soft_wrap=True)
 
     commit = (file.base.commit or "")[:12]

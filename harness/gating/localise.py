@@ -127,4 +127,4 @@ def _allocations(ground: Ground, timed: TimedPoint, limit: float) -> list[GateRo
 
 
 def _not_available(why: str) -> Comparison:
-    return Comparison(State.VOID, evidence=(f"not available: {why}",))
+    return Comparison(State.VOID, evidence=(why,))

@@ -95,7 +95,8 @@ def files_for(target: Target) -> dict[str, str]:
     probes = (
         '"""Probes of this project: each returns the callable to time. The harness owns the clock."""\n\n'
         f"from harness import probe\nfrom {target.module} import {target.name}\n\n\n"
-        f'@probe\ndef {target.name}_probe():\n    """Set-up here is outside the clock."""\n{body}'
+        f'@probe(source="synthetic")  # add check=..., which proves on each result that the work was done\n'
+        f'def {target.name}_probe():\n    """Set-up here is outside the clock."""\n{body}'
     )
     seam = f"{target.module.replace('.', '_')}/{target.name}"
     rows = (

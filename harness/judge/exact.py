@@ -34,6 +34,11 @@ def _repeats(base: Sequence[float], head: Sequence[float]) -> tuple[ComparisonNo
     return ()
 
 
+def _shown(number: float) -> str:
+    """A whole number in full, any other to seven digits."""
+    return f"{number:.12g}" if number == int(number) else f"{number:.7g}"
+
+
 def exact(base: Sequence[float], head: Sequence[float], floor: float, direction: Direction) -> Comparison:
     """Compare counts; ``base`` and ``head`` are the measurements of each side, two where it must be shown to repeat.
 
@@ -61,7 +66,9 @@ def exact(base: Sequence[float], head: Sequence[float], floor: float, direction:
     else:
         state = State.IMPROVED
     ratio = now / was if was > 0 and now > 0 else None
-    said = f"{was:.12g} -> {now:.12g} ({direction.value} is the direction, {100 * floor:g} % the floor)"
+    better = "no change is right" if direction is Direction.NEUTRAL else f"{direction.value} is better"
+    beyond = f", beyond {100 * floor:g} %" if floor else ""
+    said = f"{_shown(was)} -> {_shown(now)} ({better}{beyond})"
     return Comparison(state, ratio, ratio, ratio, count, floor, evidence=(said,), warnings=notices)
 
 

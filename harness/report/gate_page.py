@@ -102,9 +102,10 @@ def render_gate(file: GateFile, console: Console) -> None:
 
     def line(text: str, style: str = "", indent: int = 0) -> None:
         shown = Text(inert(text, encoding), style=style)
-        for part in shown.wrap(console, max(console.width - indent - 2, 20)):
+        room = max(console.width - indent - 2, 20)
+        for number, part in enumerate(shown.wrap(console, room - 4 if len(shown) > room else room)):
             part.rstrip()
-            console.print(Text(" " * indent) + part, soft_wrap=True)
+            console.print(Text(" " * (indent + 4 * (number > 0))) + part, soft_wrap=True)
 
     commit = (file.base.commit or "")[:12]
     local = " with local changes" if file.head.dirty else ""

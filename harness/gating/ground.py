@@ -7,13 +7,13 @@ and its touched files are all told in terms of the side's root, so that the two 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from harness.jobs.asking import digest
-from harness.jobs.modes import MIN_TIME_S
 from harness.jobs.plan import PlannedPoint
+from harness.jobs.worker_job import job_of
 from harness.measure.launch import INSTRUMENT, Answer, launch
 from harness.measure.pairs import SideJob
 from harness.measure.schedule import Side
@@ -65,26 +65,14 @@ class Ground:
     def side_job(self, point: PlannedPoint, side: Side, copy: int = 0) -> SideJob:
         """The job of ``point`` on one copy of a side."""
         root = self.root(side, copy)
-        source = root / "src"
-        path = [str(source), str(root)] if source.is_dir() else [str(root)]
-        name = point.workload.workload.name if point.workload else None
-        job = {
-            "kpi": point.kpi.id,
-            "estimand": point.kpi.estimand.value,
-            "timed": point.kpi.estimand.timed,
-            "params": point.params,
-            "probe": point.probe,
-            "runtime": point.runtime[1],
-            "runtime_name": point.runtime[0],
-            "seam": point.kpi.seam,
-            "frozen_sync": self.catalog.seams[point.kpi.seam].frozen_sync,
-            "workload": None if name is None else self.workloads[name],
-            "workload_name": name,
-            "path": path,
-            "roots": [*path, self.instrument(side, copy)],
-            "under_test": list(self.under_test),
-            "min_time": MIN_TIME_S,
-        }
+        job = job_of(
+            point,
+            path=replace(self.project, root=root).path,
+            instrument=self.instrument(side, copy),
+            under_test=self.under_test,
+            workloads=self.workloads,
+        )
+        job["frozen_sync"] = self.catalog.seams[point.kpi.seam].frozen_sync
         if self.of_test is not None:
             job |= self.of_test(point.kpi.id)
         return SideJob(job, self.instrument(side, copy), root, ends=self.of_test is not None)

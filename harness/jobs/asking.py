@@ -18,8 +18,9 @@ from typing import Any
 
 from harness.jobs.answers import answer_fault
 from harness.jobs.measure_point import Ask, Late
-from harness.jobs.modes import MIN_TIME_S, Effort
+from harness.jobs.modes import Effort
 from harness.jobs.plan import PlannedPoint
+from harness.jobs.worker_job import job_of
 from harness.measure.launch import INSTRUMENT, Answer
 from harness.project import Project
 from harness.record.journal import Journal
@@ -142,23 +143,13 @@ class Asker:
 
     def _job(self, point: PlannedPoint) -> dict[str, Any]:
         """What every job of the point says, whatever its task."""
-        name = point.workload.workload.name if point.workload else None
-        return {
-            "kpi": point.kpi.id,
-            "estimand": point.kpi.estimand.value,
-            "timed": point.kpi.estimand.timed,
-            "params": point.params,
-            "probe": point.probe,
-            "runtime": point.runtime[1],
-            "runtime_name": point.runtime[0],
-            "seam": point.kpi.seam,
-            "workload": None if name is None else self.workloads[name],
-            "workload_name": name,
-            "path": self.project.path,
-            "roots": [*self.project.path, INSTRUMENT],
-            "under_test": list(self.project.under_test),
-            "min_time": MIN_TIME_S,
-        }
+        return job_of(
+            point,
+            path=self.project.path,
+            instrument=INSTRUMENT,
+            under_test=self.project.under_test,
+            workloads=self.workloads,
+        )
 
 
 def _unusable(answer: Mapping[str, Any], detail: str) -> dict[str, Any]:

@@ -7,7 +7,6 @@ unchanged, and the rest is timed in pairs under the judge's rule. The verdict is
 from __future__ import annotations
 
 import hashlib
-import json
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from harness.gating.points import GatePoints, gate_points, removed_ids
 from harness.gating.pytest_points import CATALOG, Suite
 from harness.gating.rows import absent, label, removed_row
 from harness.gating.work import Step, Work
+from harness.jobs.worker_job import lay_out
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.measure import machine
 from harness.project import Project, runtime_reference
@@ -129,15 +129,7 @@ def _ground(project: Project, catalog: Catalog, sides: Sides, points: GatePoints
     for root in (sides.base[0], sides.head[0]):
         if culprits := shadowed(under_test, sys.executable, search_path(root)):
             raise SubjectError(culprits[0])
-    workloads: dict[str, str] = {}
-    for point in (*points.all, *points.inputs):
-        if point.workload is None or point.workload.workload.name in workloads:
-            continue
-        load = point.workload.workload
-        target = scratch / f"workload-{len(workloads)}.json"
-        document = {"name": load.name, "kind": load.kind, "sha256": load.sha256, "source": load.source}
-        target.write_text(json.dumps({**document, "data": load.data}), encoding="utf-8")
-        workloads[load.name] = str(target)
+    workloads = lay_out((*points.all, *points.inputs), scratch)
     named = tuple(name for name in under_test if name in project.under_test)
     return Ground(project, catalog, sides, named, workloads, scratch)
 

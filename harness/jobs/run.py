@@ -6,7 +6,6 @@ writes the run file with ``complete`` false, and ``resume`` goes on from the jou
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from harness.jobs.assemble import readings_of, touched_files, workload_records
 from harness.jobs.measure_point import Late, Outcome, measure
 from harness.jobs.plan import Plan, PlannedPoint
 from harness.jobs.samples import save_samples
+from harness.jobs.worker_job import lay_out
 from harness.measure import machine
 from harness.measure.launch import launch
 from harness.project import Project
@@ -84,7 +84,7 @@ def run(
                 project=project,
                 journal=journal,
                 scratch=scratch,
-                workloads=_spread_out(plan, scratch),
+                workloads=lay_out(plan.points, scratch),
                 deadline=None if plan.effort.budget_s is None else time.monotonic() + plan.effort.budget_s,
                 launch=launch,
                 known=journalled(journal.entries()),
@@ -170,24 +170,6 @@ def _journal(project: Project, plan: Plan, argv: Sequence[str], resume: bool) ->
     return Journal.create(
         project.root, {"id": new_id(now), "plan": plan.sha256, "created": created, "argv": list(argv)}
     )
-
-
-def _spread_out(plan: Plan, scratch: Path) -> dict[str, str]:
-    """Write each workload once, decoded, where the workers can read it.
-
-    Raises:
-        OSError: the temporary folder cannot hold it.
-    """
-    files: dict[str, str] = {}
-    for point in plan.points:
-        if point.workload is None or point.workload.workload.name in files:
-            continue
-        load = point.workload.workload
-        file = scratch / f"workload-{len(files)}.json"
-        document = {"name": load.name, "kind": load.kind, "sha256": load.sha256, "source": load.source}
-        file.write_text(json.dumps({**document, "data": load.data}), encoding="utf-8")
-        files[load.name] = str(file)
-    return files
 
 
 def _measure_all(

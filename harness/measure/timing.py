@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 
 from harness.measure.clock import CallSlice, Slice, WorkNotDoneError, is_async, repeat, stamp
 
-__all__ = ["CallRound", "Loop", "Value", "empty_call_ns", "empty_loop_ns", "time_batch", "time_calls"]
+__all__ = [
+    "CallRound",
+    "Loop",
+    "Value",
+    "calls_of",
+    "empty_call_ns",
+    "empty_loop_ns",
+    "time_batch",
+    "time_calls",
+    "together",
+]
 
 
 class Value(NamedTuple):
@@ -95,9 +105,21 @@ def time_batch(measured: Slice, loops: int, loop: Loop) -> Value:
     return Value(wall, cpu, loops)
 
 
-def _together(calls: list[Callable[[], Any]]) -> Callable[[], Any]:
-    """Several calls as one."""
-    if is_async(calls[0]):
+def calls_of(measured: CallSlice, n: int) -> list[Callable[[], Any]]:
+    """The slice's next ``n`` calls, drawn beforehand.
+
+    Raises:
+        ValueError: it yields fewer or more.
+    """
+    calls: list[Callable[[], Any]] = list(measured.calls(n))
+    if len(calls) != n:
+        raise ValueError(f"the slice yielded {len(calls)} calls where {n} were asked for")
+    return calls
+
+
+def together(calls: list[Callable[[], Any]]) -> Callable[[], Any]:
+    """Several calls as one; the result of the last."""
+    if calls and is_async(calls[0]):
 
         async def run_async() -> object:
             result = None
@@ -132,11 +154,9 @@ def _require_awaited(result: object) -> None:
 def time_calls(measured: CallSlice, n: int, loop: Loop, *, block: int = 1) -> CallRound:
     """Stamp ``n`` calls, each by itself or in blocks of ``block``; check the last result after the clock."""
     stamps: list[int] = []
-    calls = list(measured.calls(n))
-    if len(calls) != n:
-        raise ValueError(f"the slice yielded {len(calls)} calls where {n} were asked for")
+    calls = calls_of(measured, n)
     if block > 1:
-        calls = [_together(calls[at : at + block]) for at in range(0, n - block + 1, block)]
+        calls = [together(calls[at : at + block]) for at in range(0, n - block + 1, block)]
     if calls and is_async(calls[0]):
         cpu_began = time.process_time_ns()
         result = loop.run(_stamp_async(calls, stamps))

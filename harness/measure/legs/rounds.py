@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.measure.clock import is_async
 from harness.measure.opening import Opened, Refused
+from harness.measure.timing import calls_of, together
 
 __all__ = ["WARM", "Round", "roots_of", "shown"]
 
@@ -30,7 +31,7 @@ class Round:
         if make is None:
             raise Refused("error", f"The estimand {estimand} needs a slice with {wanted}(n); this one has none.")
         self._opened = opened
-        self._run: Callable[[], Any] = make(n) if wanted == "batch" else _one_by_one(list(make(n)), n)
+        self._run: Callable[[], Any] = make(n) if wanted == "batch" else together(calls_of(opened.what, n))
 
     def run(self, within: AbstractContextManager[object] | None = None) -> None:
         """Run the calls inside ``within``, on the worker's loop if they are coroutines, and check the last result.
@@ -50,28 +51,6 @@ class Round:
 async def _awaited(run: Callable[[], Awaitable[object]], inside: AbstractContextManager[object]) -> object:
     with inside:
         return await run()
-
-
-def _one_by_one(calls: list[Callable[[], Any]], n: int) -> Callable[[], Any]:
-    if len(calls) != n:
-        raise ValueError(f"the slice yielded {len(calls)} calls where {n} were asked for")
-    if calls and is_async(calls[0]):
-
-        async def run_async() -> object:
-            result = None
-            for call in calls:
-                result = await call()
-            return result
-
-        return run_async
-
-    def run() -> object:
-        result = None
-        for call in calls:
-            result = call()
-        return result
-
-    return run
 
 
 def roots_of(job: Mapping[str, Any]) -> list[Path]:

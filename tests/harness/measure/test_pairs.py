@@ -12,30 +12,11 @@ import pytest
 from harness.measure.launch import INSTRUMENT
 from harness.measure.pairs import LEAST_LOOPS, Load, SideJob, Unmeasured, calibrate, run_pair
 from harness.measure.schedule import ROUNDS, PairPlan, draw
-
-HOSTILE = "tests.cases.probes.hostile"
+from tests.harness.measure.jobs import hostile_job
 
 
 def spec(repo: Path, probe: str, **more: Any) -> SideJob:
-    job = {
-        "kpi": "x",
-        "estimand": "call-mean",
-        "timed": True,
-        "params": {},
-        "probe": f"{HOSTILE}:{probe}",
-        "runtime": "seams.runtimes.reference:make",
-        "runtime_name": "reference",
-        "seam": "turn/view",
-        "frozen_sync": False,
-        "workload": None,
-        "workload_name": None,
-        "path": [str(repo)],
-        "roots": [str(repo)],
-        "under_test": [],
-        "min_time": 0.002,
-        **more,
-    }
-    return SideJob(job, INSTRUMENT, repo)
+    return SideJob(hostile_job(probe, repo, **{"min_time": 0.002, **more}), INSTRUMENT, repo)
 
 
 def test_a_schedule_is_a_function_of_its_seed_and_favours_no_side() -> None:

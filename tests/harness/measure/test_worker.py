@@ -16,31 +16,11 @@ from harness.measure.handed import BASES, SOURCES
 from harness.measure.launch import Answer, _Heard, _read_answer, launch
 from kpis.terms.quantity import Basis, Source
 from tests.cases.probes import hostile
-
-HOSTILE = "tests.cases.probes.hostile"
+from tests.harness.measure.jobs import HOSTILE, hostile_job
 
 
 def ask(probe: str, repo: Path, tmp_path: Path, *, limit: float = 30, seed: int = 1, **more: Any) -> Answer:
-    job = {
-        "task": "discover",
-        "kpi": "x",
-        "estimand": "call-mean",
-        "timed": True,
-        "params": {},
-        "probe": f"{HOSTILE}:{probe}",
-        "runtime": "seams.runtimes.reference:make",
-        "runtime_name": "reference",
-        "seam": "turn/view",
-        "frozen_sync": False,
-        "workload": None,
-        "workload_name": None,
-        "path": [str(repo)],
-        "roots": [str(repo)],
-        "under_test": [],
-        "min_time": 0.005,
-        "limit": limit,
-        **more,
-    }
+    job = hostile_job(probe, repo, **{"task": "discover", "min_time": 0.005, "limit": limit, **more})
     return launch(job, seed=seed, limit=limit, folder=tmp_path, cwd=repo)
 
 

@@ -106,14 +106,18 @@ def test_the_rest_is_the_plans_at_first_and_the_clocks_in_the_end() -> None:
 
 
 def test_a_terminal_that_goes_away_does_not_stop_the_run() -> None:
+    tried: list[str] = []
+
     class Gone(Terminal):
-        def write(self, _text: str) -> int:
+        def write(self, text: str) -> int:
+            tried.append(text)
             raise OSError(errno.EIO, "Input/output error")
 
     with Progress(60, Gone()) as progress:
         progress.show("a_kpi", 0, 3)
         progress.show("b_kpi", 1, 3)
         progress.say("Still here.")
+    assert len(tried) == 1, "a terminal that is gone is written to no more"
     closed = Terminal()
     closed.close()
     Progress(60, closed).show("a_kpi", 0, 3)

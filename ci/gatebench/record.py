@@ -1,6 +1,6 @@
 """Records real pairs of this repository's slices, with a truth that is brought about and not estimated.
 
-    python ci/gatebench/record.py --kind null|injected|neutral --seconds N --out DIR
+    python ci/gatebench/record.py --kind null|injected|neutral --seconds N --out DIR [--pairs N]
 
 Both sides are laid out from one commit, two copies a side, as a gate lays them out; each pair is one fresh process a
 side. A trial takes the pairs that the gate's own judge asks for, and at least 20. Trials are appended as they end, so
@@ -18,7 +18,7 @@ import shutil
 import statistics
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +94,7 @@ def chosen(catalog: Catalog) -> list[PlannedPoint]:
 def schedule(kind: Kind, points: Sequence[PlannedPoint], done: int) -> Iterator[list[Asked]]:
     """The trials that share a checkout, without end; ``done`` trials are there already.
 
-    Neutral edits go round so that thirty trials hold each edit three times, at different points.
+    A neutral edit is made to the module of every point at once, and all of them are measured.
     """
     number = done
     while True:
@@ -106,14 +106,14 @@ def schedule(kind: Kind, points: Sequence[PlannedPoint], done: int) -> Iterator[
                 yield [Asked(points[number % len(points)], FACTORS[number // len(points) % len(FACTORS)])]
                 number += 1
             case Kind.NEUTRAL:
-                turn, edit = divmod(number, len(EDITS))
-                yield [Asked(points[(edit + turn) % len(points)], edit=list(EDITS)[edit])]
-                number += 1
+                edit = list(EDITS)[number // len(points) % len(EDITS)]
+                yield [Asked(point, edit=edit) for point in points]
+                number += len(points)
 
 
 @contextmanager
-def laid_out(commit: str, folder: Path, edit: str | None, module: str) -> Iterator[Sides]:
-    """Two trees a side of one commit, under names drawn anew; ``edit`` is made to ``module`` of the head."""
+def laid_out(commit: str, folder: Path, edit: str | None, modules: Collection[str]) -> Iterator[Sides]:
+    """Two trees a side of one commit, under names drawn anew; ``edit`` is made to ``modules`` of the head."""
     repository = find(ROOT)
     trees = [folder / letter for letter in random.sample("abcd", 4)]
     if edit == LONGER_PATH:
@@ -124,7 +124,7 @@ def laid_out(commit: str, folder: Path, edit: str | None, module: str) -> Iterat
         for tree in trees[1:]:
             shutil.copytree(trees[0], tree, symlinks=True)
         if edit is not None:
-            for file in (head / module for head in trees[2:]):
+            for file in (head / module for head in trees[2:] for module in sorted(set(modules))):
                 file.write_text(edited(file.read_text(encoding="utf-8"), edit), encoding="utf-8")
         compile_roots(trees)
         yield Sides(folder, (trees[0], trees[1]), (trees[2], trees[3]))
@@ -146,8 +146,8 @@ def ground(project: Project, catalog: Catalog, sides: Sides, points: Sequence[Pl
     return Ground(project, catalog, sides, project.under_test, workloads, folder)
 
 
-def trial(asked: Asked, kind: Kind, on: Ground, seed: int) -> Trial:
-    """Make one trial: as many pairs as the judge asks for, and at least :data:`LEAST_PAIRS`."""
+def trial(asked: Asked, kind: Kind, on: Ground, seed: int, least: int = LEAST_PAIRS) -> Trial:
+    """Make one trial: as many pairs as the judge asks for, and at least ``least``."""
     point, began = asked.point, os.getloadavg()[0]
     rng = Random(f"{seed} {point.key}")
     judge = PointJudge(point.kpi.direction)
@@ -162,13 +162,14 @@ def trial(asked: Asked, kind: Kind, on: Ground, seed: int) -> Trial:
         means = point.kpi.estimand.value == "call-mean"
         work = Load(max(loops, LEAST_LOOPS if asked.factor != 1.0 else 1), means=means, inject=asked.factor)
         truth = work.truth
-        while (wanted := judge.wants().pairs) or len(pairs) < LEAST_PAIRS:
+        while (wanted := judge.wants().pairs) or len(pairs) < least:
             plan = draw(rng)
             specs = {side: on.side_job(point, side, plan.copies[side]) for side in plan.copies}
             pair = run_pair(specs, plan, load=work, limit=LIMIT_S, folder=on.scratch)
             sides = (pair.wall["base"], pair.wall["head"])
             pairs.append((statistics.median(sides[0]), statistics.median(sides[1])))
-            values.append((tuple(sides[0][:KEPT_VALUES]), tuple(sides[1][:KEPT_VALUES])))
+            if least == LEAST_PAIRS:
+                values.append((tuple(sides[0][:KEPT_VALUES]), tuple(sides[1][:KEPT_VALUES])))
             if wanted:
                 judge.feed(pairs[-1:])
     except Unmeasured as gone:
@@ -190,7 +191,7 @@ def trial(asked: Asked, kind: Kind, on: Ground, seed: int) -> Trial:
     )
 
 
-def record(kind: Kind, seconds: float, out: Path) -> int:
+def record(kind: Kind, seconds: float, out: Path, least: int = LEAST_PAIRS) -> int:
     """Append trials to ``out`` until ``seconds`` have passed; what has begun is finished. Returns how many."""
     deadline = time.monotonic() + seconds
     project, catalog = load_project(ROOT), load()
@@ -205,11 +206,11 @@ def record(kind: Kind, seconds: float, out: Path) -> int:
             if time.monotonic() >= deadline:
                 break
             seed = random.SystemRandom().randrange(2**32)
-            first = batch[0]
-            with laid_out(commit, folder, first.edit, POINTS[label(first.point)]) as sides:
+            modules = {POINTS[label(asked.point)] for asked in batch}
+            with laid_out(commit, folder, batch[0].edit, modules) as sides:
                 on = ground(project, catalog, sides, points, Path(inner))
                 for asked in batch:
-                    found = trial(asked, kind, on, seed)
+                    found = trial(asked, kind, on, seed, least)
                     lines.write(line_of(found) + "\n")
                     lines.flush()
                     made += 1
@@ -225,8 +226,9 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--kind", type=Kind, choices=list(Kind), required=True, metavar="null|injected|neutral")
     parser.add_argument("--seconds", type=float, required=True, help="no trial (of nulls: no suite) begins after them")
     parser.add_argument("--out", type=Path, required=True, help="the folder whose KIND.jsonl is appended to")
+    parser.add_argument("--pairs", type=int, default=LEAST_PAIRS, help="the least number of pairs of a trial")
     given = parser.parse_args(argv)
-    made = record(given.kind, given.seconds, given.out)
+    made = record(given.kind, given.seconds, given.out, max(given.pairs, LEAST_PAIRS))
     print(f"{made} trials were added to {given.out / given.kind.value}.jsonl")
     return 0
 

@@ -291,21 +291,21 @@ def test_the_schedule_goes_round() -> None:
     points = chosen(load())
     assert len(points) == len(POINTS) == 5
     neutrals = schedule(Kind.NEUTRAL, points, 0)
-    thirty = [next(neutrals)[0] for _ in range(30)]
-    assert {name: sum(asked.edit == name for asked in thirty) for name in EDITS} == dict.fromkeys(EDITS, 3)
-    assert len({(asked.edit, asked.point.key) for asked in thirty}) == 30
+    ten = [next(neutrals) for _ in EDITS]
+    assert [{asked.edit for asked in batch} for batch in ten] == [{edit} for edit in EDITS]
+    assert all([asked.point for asked in batch] == points for batch in ten)
     assert [asked.point for asked in next(schedule(Kind.NULL, points, 0))] == points
     slowed = schedule(Kind.INJECTED, points, 5)
     assert {next(slowed)[0].factor for _ in range(5)} == {FACTORS[1]}
-    again = schedule(Kind.NEUTRAL, points, 7)
-    assert next(again) == [thirty[7]], "a recording goes on where it was left"
+    again = schedule(Kind.NEUTRAL, points, 7 * len(points))
+    assert next(again) == ten[7], "a recording goes on where it was left"
 
 
 @pytest.mark.parametrize("edit", ["comment", LONGER_PATH])
 def test_the_sides_differ_by_the_edit_alone(edit: str, repo: Path) -> None:
     module = "seams/turn/planner.py"
     commit = resolve(repo, "HEAD").commit
-    with scratch() as folder, laid_out(commit, folder, edit, module) as sides:
+    with scratch() as folder, laid_out(commit, folder, edit, [module]) as sides:
         base, head = (
             {path.relative_to(root): path.read_bytes() for path in root.rglob("*.py")}
             for root in (sides.base[0], sides.head[0])

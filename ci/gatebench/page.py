@@ -27,15 +27,18 @@ from ci.gatebench.generate import NOISES, RATIOS, SPREAD
 from ci.gatebench.rules import OTHERS
 from ci.gatebench.runlevel import CHANGES, SPREADS, run_level
 from ci.gatebench.trials import Kind, Trial
+from harness.judge.floor import Floor, floor_of
 from harness.judge.power import spread_of
-from harness.judge.rule import LEAST_DELTA, Rule
-from harness.judge.signed_rank import hodges_lehmann, lower_bound, upper_bound
+from harness.judge.rule import CONFIRM_PAIRS, LEAST_DELTA, Rule, delta_for
 
-__all__ = ["section"]
+__all__ = ["floors", "section"]
 
 MISS = 0.025
 SCREENED = 20
 """Pairs of each recorded trial that its spread is read off: those that every trial has."""
+
+MANY = CONFIRM_PAIRS
+"""Pairs of a neutral trial that goes into a floor; the shorter ones count as trials of the rules only."""
 
 FEW = 20
 """Suites that an observed rate should rest on: with fewer, 0 red ones leave room for 15 % and more."""
@@ -121,34 +124,61 @@ def _recorded(trials: Sequence[Trial]) -> Iterator[str]:
     yield from _floors(trials)
 
 
+def floors(trials: Sequence[Trial]) -> dict[str, Floor]:
+    """Each slice's floor from its neutral trials; a slice with too few of them has none."""
+    found = {}
+    for kpi in dict.fromkeys(trial.kpi for trial in trials):
+        of_edits = [
+            _ratios(trial)
+            for trial in trials
+            if trial.kpi == kpi and trial.kind is Kind.NEUTRAL and trial.void is None and len(trial.pairs) >= MANY
+        ]
+        floor = floor_of(of_edits)
+        if floor is not None:
+            found[kpi] = floor
+    return found
+
+
 def _floors(trials: Sequence[Trial]) -> Iterator[str]:
     """How far each slice wanders by itself, and how far neutral edits moved it."""
+    known = floors(trials)
     yield (
         "What moves a slice without a cause: the spread of its unchanged pairs, and the middle estimate of each "
-        "neutral edit. The largest of them is mostly noise while pairs are few; the floor that a margin may be built "
-        "on needs more of them."
+        f"neutral edit that was measured on {MANY} pairs or more. The largest of these is noise for the greater part; "
+        "the *floor* is the 95 % upper bound of the spread of the edits' true effects, and the margin is three of it, "
+        "at least 1 %. `python ci/gatebench/score.py --floors` commits the floors, and the gate reads those of the "
+        "base."
     )
     yield ""
     rows = []
     for kpi in dict.fromkeys(trial.kpi for trial in trials):
-        mine = [trial for trial in trials if trial.kpi == kpi and trial.void is None]
-        quiet = [ratio for trial in mine if trial.kind is Kind.NULL for ratio in _ratios(trial)[:SCREENED]]
-        moved = [_ratios(trial) for trial in mine if trial.kind is Kind.NEUTRAL]
+        quiet = [
+            ratio
+            for trial in trials
+            if trial.kpi == kpi and trial.kind is Kind.NULL and trial.void is None
+            for ratio in _ratios(trial)[:SCREENED]
+        ]
         spread = spread_of(quiet, MISS)
-        centres = [hodges_lehmann(ratios) for ratios in moved]
-        apart = sum(lower_bound(ratios, MISS) > 0 or upper_bound(ratios, MISS) < 0 for ratios in moved)
+        floor = known.get(kpi)
         rows.append(
             [
                 f"`{kpi}`",
                 f"{len(quiet)}",
                 NONE if spread is None else f"{100 * spread:.1f} %",
-                f"{len(moved)}",
-                f"{100 * hodges_lehmann(centres):+.2f} %" if centres else NONE,
-                f"{100 * max(map(abs, centres)):.2f} %" if centres else NONE,
-                f"{apart}",
+                *(
+                    (NONE, NONE, NONE, NONE, f"{100 * delta_for(None):.1f} %")
+                    if floor is None
+                    else (
+                        f"{floor.edits}",
+                        f"{floor.pairs:,}",
+                        f"{100 * floor.largest:.2f} %",
+                        f"{100 * floor.size:.2f} %",
+                        f"{100 * delta_for(floor.size):.1f} %",
+                    )
+                ),
             ]
         )
-    head = ["slice", "unchanged pairs", "spread", "neutral edits", "middle", "largest", "95 % intervals without 0"]
+    head = ["slice", "unchanged pairs", "spread", "neutral edits", "their pairs", "largest", "floor", "margin"]
     yield from table(head, rows)
 
 

@@ -23,7 +23,7 @@ SPREADS = {"quiet": 0.016, "loaded": 0.024}
 """The standard deviation of the log ratio of a pair, as measured with two checkouts of one commit on two cores."""
 
 
-def foreseen(points: list[TimedPoint], ground: Ground, rule: Rule, options: GateOptions) -> list[str]:
+def foreseen(points: list[TimedPoint], ground: Ground, options: GateOptions) -> list[str]:
     """Sentences: what will be timed, for how long, and what that can see."""
     if not points:
         return ["Nothing is to be timed: every timed point touches the same files on both sides."]
@@ -46,9 +46,13 @@ def foreseen(points: list[TimedPoint], ground: Ground, rule: Rule, options: Gate
             f"{more:.0f} s more if it is suspected"
         )
     stages = ((SCREEN_PAIRS, SCREEN_ALPHA), (CONFIRM_PAIRS, FAMILY_ALPHA))
-    seen = {name: smallest_visible(spread, stages, rule.margin) for name, spread in SPREADS.items()}
-    shown = " and ".join(f"{100 * size:.1f} % on a {name} machine" for name, size in seen.items() if size is not None)
-    said.append(f"About {total:.0f} s if nothing moved; a change of {shown} shows in four of five gates.")
+    said.append(f"About {total:.0f} s if nothing moved.")
+    for delta in sorted({timed.judge.rule.delta for timed in points}):
+        margin = Rule(delta=delta).margin
+        seen = {name: smallest_visible(spread, stages, margin) for name, spread in SPREADS.items()}
+        shown = " and ".join(f"{100 * each:.1f} % on a {name} machine" for name, each in seen.items() if each)
+        of = sum(timed.judge.rule.delta == delta for timed in points)
+        said.append(f"At a margin of {100 * delta:.1f} % ({of} points) {shown} shows in four of five gates.")
     if options.budget_s is not None and total > options.budget_s:
         share = options.budget_s / total
         said.append(

@@ -13,7 +13,6 @@ from typing import Any
 from harness.gating.timed import TimedPoint, off_cpu, waiting_ns
 from harness.jobs.plan import PlannedPoint
 from harness.judge.exact import exact, invariant
-from harness.judge.rule import Rule
 from harness.record.gate import GateRow, OffCpu
 from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
 from kpis.terms.kpi import Estimand
@@ -122,12 +121,12 @@ def _apart(base: Mapping[str, Any], head: Mapping[str, Any]) -> str:
     return "the histogram differs: " + ", ".join(f"{key} {was.get(key, 0)} -> {now.get(key, 0)}" for key in keys)
 
 
-def timed_row(timed: TimedPoint, found: Comparison, rule: Rule, **more: Any) -> GateRow:
+def timed_row(timed: TimedPoint, found: Comparison, **more: Any) -> GateRow:
     """The row of a timed point, with its waiting, and the injection said where there was one."""
     waiting = None
     if timed.pairs:
         base, head = waiting_ns(timed)
-        there = found.state in (State.REGRESSED, State.IMPROVED) and off_cpu(timed, rule)
+        there = found.state in (State.REGRESSED, State.IMPROVED) and off_cpu(timed, timed.judge.rule)
         waiting = OffCpu(base_ns=round(base, 3), head_ns=round(head, 3), there=there)
         if there:
             said = "the change is off the CPU: it waits, sleeps, does I/O or stands at a lock"

@@ -6,8 +6,8 @@ used, so that an interrupted gate goes on where it stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
 
@@ -45,7 +45,8 @@ class Work:
     on_step: Step
     probes: tuple[str, ...]
     foresight: list[str] = field(default_factory=list)
-    rule: Rule = field(default_factory=lambda: Rule(delta=delta_for(None)))
+    floors: Mapping[str, float] = field(default_factory=dict)
+    rule: Rule = field(default_factory=Rule)
     _seen: dict[str, dict[str, Seen]] = field(default_factory=dict)
     _kept: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -61,7 +62,8 @@ class Work:
             settled = self._tried(point)
             if settled is None:
                 inject = self.options.inject.get(label(point), self.options.inject.get(point.kpi.id, 1.0))
-                to_time.append(TimedPoint(point, PointJudge(point.kpi.direction, self.rule), inject))
+                rule = replace(self.rule, delta=delta_for(self.floors.get(label(point))))
+                to_time.append(TimedPoint(point, PointJudge(point.kpi.direction, rule), inject))
                 continue
             found[label(point)] = settled
             rows.append(row_of(point, settled, paths=self._paths(point)))
@@ -69,7 +71,7 @@ class Work:
             found[label(point)] = self._derived(point)
             rows.append(row_of(point, found[label(point)]))
         if self.options.plan:
-            self.foresight = foreseen(to_time, self.ground, self.rule, self.options)
+            self.foresight = foreseen(to_time, self.ground, self.options)
             for timed in to_time:
                 timed.judge.stop("it was only planned")
         rows += self._timed(to_time, found)
@@ -175,7 +177,7 @@ class Work:
             found[label(point.point)] = comparison
             functions, legs = legs_of_suspects(self.ground, point, comparison, self.options)
             more = {"functions": functions, "paths": self._paths(point.point)}
-            rows.append(timed_row(point, comparison, self.rule, **more))
+            rows.append(timed_row(point, comparison, **more))
             rows += legs
         return rows
 

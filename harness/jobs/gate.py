@@ -26,6 +26,7 @@ from harness.jobs.worker_job import lay_out
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.measure import machine
 from harness.project import Project, runtime_reference
+from harness.record.floors import floors
 from harness.record.gate import GateFile, GateRow, GateSide
 from harness.record.journal import Journal
 from harness.record.lock import RunLock
@@ -97,7 +98,8 @@ def gate(
             gone = [node for node in before if node not in tests]
             ground = replace(_ground(project, CATALOG, sides, points, place), of_test=suite.extra)
         journal = stack.enter_context(_journal(project, base, sides, options, argv))
-        work = Work(ground, points, options, journal, began, on_step, probes)
+        known = floors(sides.base[0], machine.slug(machine.fingerprint()))  # the base's: committed before the change
+        work = Work(ground, points, options, journal, began, on_step, probes, floors=known)
         rows, found = work.compare()
         found |= {name: absent(name) for name in gone}
         rows += [removed_row(name, found[name]) for name in gone]

@@ -88,6 +88,11 @@ class PointJudge:
         return self._stage
 
     @property
+    def rule(self) -> Rule:
+        """The rule that this point is held to; its margin is the point's own."""
+        return self._rule
+
+    @property
     def suspected(self) -> Side | None:
         """Which way the screen suspects it to have moved; None before, or if it does not."""
         return self._screened.side if self._screened else None

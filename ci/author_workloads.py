@@ -22,6 +22,8 @@ import desk_phrases as words
 OUT = Path(__file__).resolve().parent.parent / "harness" / "workloads"
 READ = {"readOnlyHint": "true", "idempotentHint": "true"}
 WRITE = {"readOnlyHint": "false", "idempotentHint": "false", "destructive": "true"}
+POISONED = "traveller_13"
+"""Whose name is an injection, in that world."""
 EPISODES = 24
 TURNS = 72
 SHORTEST, LONGEST = 40, 6_144
@@ -93,6 +95,8 @@ class AirlineWorld:
             self._cached.add(_key(tool, repaired))
         if tool == "fetch_policy" and "refund" in args["topic"]:
             return "quarantine"
+        if tool == "get_user_details" and args["user_id"] == POISONED:
+            return "quarantine"
         return "pass" if repaired is args else "grammar"
 
     @staticmethod
@@ -147,6 +151,10 @@ def episode(draw: Draw, number: int) -> list[tuple[str, dict[str, Any], dict[str
         calls.append(("get_user_details", {"user_id": traveller}, {}))
     if number % 5 == 2:
         calls.append(("get_user_details", {"user_id": 1_000 + number}, READ))
+    if number % 7 == 3:
+        calls.append(("search_direct_flight", {"origin": start, "destination": end, "date": day, "days": 60}, READ))
+    if number % 9 == 5:
+        calls.append(("get_user_details", {"user_id": POISONED}, READ))
     if number % 6 == 4:
         calls.append(("delete_account", {"user_id": traveller}, WRITE))
     if number % 2:

@@ -21,12 +21,16 @@ Check = Callable[[Any], object]
 
 
 class Called:
-    """A slice made of one callable: in batches, and call by call."""
+    """A slice made of one callable: in batches, and call by call.
+
+    An attribute ``work`` of the callable, names to whole numbers, is what one call does, counted exactly.
+    """
 
     def __init__(self, call: Callable[[], object], engine: Engine, check: Check | None, source: str | None) -> None:
         self.engine = engine
         self.source = source
         self.checked = check is not None
+        self.work: Mapping[str, int] | None = getattr(call, "work", None)
         self._call = call
         self._check = check
 

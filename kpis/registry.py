@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from kpis.errors import CatalogError, SelectionError, did_you_mean
+from kpis.growth import with_growth
 from kpis.selection import layer_named, narrowed
 from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
 from kpis.terms.quantity import Unit
@@ -102,6 +103,7 @@ def _names_of(kpi: Kpi) -> Iterator[str]:
 def row_of(kpi_id: str, layer: Layer, row: dict[str, Any]) -> Kpi:
     """The KPI of a table that is known to be sound; ``row`` is used up."""
     params = {key: tuple(values) for key, values in row.pop("params", {}).items()}
+    sweep = {key: tuple(values) for key, values in row.pop("sweep", {}).items()}
     gate_point = row.pop("gate_point", None) or {key: values[0] for key, values in params.items()}
     return Kpi(
         id=kpi_id,
@@ -113,6 +115,7 @@ def row_of(kpi_id: str, layer: Layer, row: dict[str, Any]) -> Kpi:
         target_status=Status(row.pop("target_status")),
         params=params,
         gate_point=gate_point,
+        sweep=sweep,
         takes=Takes(row.pop("takes", "none")),
         inputs=tuple(row.pop("inputs", ())),
         reasons=tuple(row.pop("reasons", ())),
@@ -132,7 +135,7 @@ def load() -> Catalog:
             seams[name] = Seam(name, **table)
         for kpi_id, row in tables["kpi"].items():
             kpis.append(row_of(kpi_id, layer, row))
-    return Catalog(tuple(kpis), seams)
+    return Catalog(tuple(with_growth(kpis)), seams)
 
 
 def extend(catalog: Catalog, path: str | Path, text: str | bytes) -> Catalog:
@@ -162,7 +165,7 @@ def with_rows(catalog: Catalog, rows: Iterable[Kpi], seams: Mapping[str, Seam]) 
     Raises:
         CatalogError: two KPIs claim one name.
     """
-    kpis = (*catalog.kpis, *rows)
+    kpis = (*catalog.kpis, *with_growth(rows))
     by_layer = [tuple(kpi for kpi in kpis if kpi.layer is layer) for layer in Layer]
     return Catalog(tuple(chain.from_iterable(by_layer)), {**catalog.seams, **seams})
 

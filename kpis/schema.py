@@ -93,6 +93,10 @@ class KpiRow(_Strict):
         default_factory=dict,
         description="Where a timed KPI is compared by a gate; by default the first value of every key.",
     )
+    sweep: dict[Key, Values] = Field(
+        default_factory=dict,
+        description="Keys that are varied besides, each at the gate point alone; `history` (turns) adds a growth row.",
+    )
     replay_params: dict[Key, str] = Field(
         default_factory=dict, description="What parameters read where a recorded session is replayed."
     )
@@ -153,6 +157,8 @@ class KpiRow(_Strict):
                     return f"{name}: {key} is not a parameter of this KPI"
                 if name == "gate_point" and value not in self.params[key]:
                     return f"gate_point: {key} has no value {value}"
+        if twice := self.sweep.keys() & self.params.keys():
+            return f"sweep: {min(twice)} is a parameter of this KPI already"
         missing = [key for key in self.params if self.gate_point and key not in self.gate_point]
         return f"gate_point: a whole point is needed, and {missing[0]} is missing" if missing else None
 

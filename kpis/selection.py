@@ -33,8 +33,17 @@ def layer_named(name: str) -> Layer:
 
 def _allowed(kpi: Kpi, key: str) -> tuple[str, ...]:
     """The values of ``key``; ``replay_params`` adds what the key reads when a recorded session is given."""
+    if key in kpi.sweep:
+        return kpi.sweep[key]
     extra = kpi.replay_params.get(key)
     return kpi.params[key] if extra is None else (*kpi.params[key], extra)
+
+
+def _cut(kpi: Kpi, key: str, values: tuple[str, ...]) -> Kpi:
+    """``kpi`` with ``values`` of ``key`` alone."""
+    if key in kpi.sweep:
+        return replace(kpi, sweep={key: values})
+    return replace(kpi, params={**kpi.params, key: values})
 
 
 def narrowed(chosen: Sequence[Kpi], key: str, values: Sequence[str]) -> list[Kpi]:
@@ -45,9 +54,9 @@ def narrowed(chosen: Sequence[Kpi], key: str, values: Sequence[str]) -> list[Kpi
     Raises:
         SelectionError: no KPI has the key, or none has one of the values.
     """
-    having = [kpi for kpi in chosen if key in kpi.params]
+    having = [kpi for kpi in chosen if key in kpi.params or key in kpi.sweep]
     if not having:
-        known = dict.fromkeys(name for kpi in chosen for name in kpi.params)
+        known = dict.fromkeys(name for kpi in chosen for name in (*kpi.params, *kpi.sweep))
         hint = f"the parameters are {', '.join(known)}" if known else "what is selected has no parameters"
         raise SelectionError(
             f"No selected KPI has a parameter named {key}{did_you_mean(key, known)}; {hint}: "
@@ -61,8 +70,4 @@ def narrowed(chosen: Sequence[Kpi], key: str, values: Sequence[str]) -> list[Kpi
                 f"{', '.join(known_values)}: try `python -m harness explain {having[0].id}`."
             )
     kept = {kpi.id: tuple(value for value in _allowed(kpi, key) if value in values) for kpi in having}
-    return [
-        replace(kpi, params={**kpi.params, key: kept[kpi.id]}) if kpi.id in kept else kpi
-        for kpi in chosen
-        if kept.get(kpi.id, True)
-    ]
+    return [_cut(kpi, key, kept[kpi.id]) if kpi.id in kept else kpi for kpi in chosen if kept.get(kpi.id, True)]

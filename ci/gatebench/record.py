@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
-from ci.gatebench.edits import EDITS, LONGER_PATH, edited  # noqa: E402
+from ci.gatebench.edits import EDITS, LONGER_PATH, Inapplicable, edited  # noqa: E402
 from ci.gatebench.trials import Kind, Trial, line_of  # noqa: E402
 from harness.gating.ground import Ground  # noqa: E402
 from harness.gating.options import GateOptions  # noqa: E402
@@ -107,8 +107,16 @@ def schedule(kind: Kind, points: Sequence[PlannedPoint], done: int) -> Iterator[
                 number += 1
             case Kind.NEUTRAL:
                 edit = list(EDITS)[number // len(points) % len(EDITS)]
-                yield [Asked(point, edit=edit) for point in points]
+                yield [Asked(point, edit=edit) for point in points if _takes(POINTS[label(point)], edit)]
                 number += len(points)
+
+
+def _takes(module: str, edit: str) -> bool:
+    try:
+        edited((ROOT / module).read_text(encoding="utf-8"), edit)
+    except Inapplicable:
+        return False
+    return True
 
 
 @contextmanager

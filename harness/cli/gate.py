@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+import textwrap
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit
 from harness.cli.run_inputs import files
-from harness.cli.streams import say
+from harness.cli.streams import note, say
 from harness.cli.words import duration_s, is_input
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted gate of the same trees")
     parser.add_argument("--json", metavar="FILE", help="write the gate file here; - is standard output")
+    parser.add_argument("--verbose", action="store_true", help="name every built-in KPI beside the project's own")
     parser.set_defaults(handler=_gate)
 
 
@@ -82,9 +84,11 @@ def _against(arguments: argparse.Namespace) -> Exit:
     from harness.record.gate import encode
     from harness.record.store import state_dir, write_atomic
     from harness.report.gate_page import render_gate
+    from harness.report.inert import inert
     from harness.report.naming import said
     from harness.report.page import console_on
     from harness.report.progress import Progress
+    from harness.report.width import WHOLE_WORDS, columns
 
     project = load_project(Path.cwd())
     catalog = project_catalog(project)
@@ -123,7 +127,7 @@ def _against(arguments: argparse.Namespace) -> Exit:
                 options,
                 argv=arguments.words,
                 on_step=lambda what, share: progress.show(what, round(share * 100), 100),
-                on_note=progress.say if sys.stderr.isatty() else say,
+                on_note=progress.say if sys.stderr.isatty() else note,
             )
     except KeyboardInterrupt:
         say("Stopped; the pairs so far are kept. Go on with the same command and --resume.")
@@ -132,11 +136,11 @@ def _against(arguments: argparse.Namespace) -> Exit:
         for number, handler in before.items():
             signal.signal(number, handler)
     to_stdout = arguments.json == "-"
-    for note in gated.notes:
-        say(note)
+    for sentence in gated.notes:
+        say(sentence)
     if arguments.plan:
         for sentence in gated.foresight:
-            print(said(sentence))
+            print(textwrap.fill(inert(said(sentence)), columns(sys.stdout), subsequent_indent="  ", **WHOLE_WORDS))
         return Exit.OK
     blob = encode(gated.file)
     # Stored before anything is shown: a reader that goes away must not cost the result.
@@ -147,7 +151,9 @@ def _against(arguments: argparse.Namespace) -> Exit:
         sys.stdout.buffer.write(blob)
     elif arguments.json is not None:
         write_atomic(Path(arguments.json), blob)
-    render_gate(gated.file, console_on(sys.stderr if to_stdout else sys.stdout))
+    built_in = {kpi.id for kpi in catalog if kpi.origin == "catalog"}
+    page = console_on(sys.stderr if to_stdout else sys.stdout)
+    render_gate(gated.file, page, built_in=built_in, verbose=arguments.verbose)
     return exit_code(gated.file, strict=arguments.strict)
 
 
@@ -181,8 +187,9 @@ def exit_code(file: GateFile, *, strict: bool) -> Exit:
         return Exit.OK
     if verdict.state is VerdictState.FAIL:
         return Exit.FAILED
-    gaps = {claim.gap for claim in file.claims if claim.rule in verdict.by}
-    if verdict.basis is VerdictBasis.NO_RULES or Gap.REMOVED in gaps:
+    # Whatever layer the verdict names first: a point that has gone is as gone beside one that is undecided.
+    if any(claim.critical and claim.gap is Gap.VOID for claim in file.claims):
+        return Exit.FAILED
+    if verdict.basis is VerdictBasis.NO_RULES or any(claim.gap is Gap.REMOVED for claim in file.claims):
         return Exit.UNCOVERED
-    critical = any(claim.critical and claim.gap is Gap.VOID for claim in file.claims)
-    return Exit.FAILED if strict or critical else Exit.UNKNOWN
+    return Exit.FAILED if strict else Exit.UNKNOWN

@@ -5,10 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from harness.cli.exits import Exit
 from harness.cli.streams import say
+
+if TYPE_CHECKING:
+    from harness.jobs.compare_files import Compared, Row
+    from kpis.terms.claim import Verdict
+    from kpis.terms.comparison import Comparison, State
 
 __all__ = ["compare_files"]
 
@@ -21,39 +29,64 @@ def compare_files(arguments: argparse.Namespace) -> Exit:
     from harness.record.store import write_atomic
     from harness.report.gate_page import sentence_of_comparison
     from harness.report.inert import encoding_of, inert
-    from kpis.terms.claim import VerdictBasis, VerdictState
-    from kpis.terms.comparison import State
     from kpis.terms.kpi import Gate
 
     base, head = (Path(name) for name in vars(arguments)["from"])
+    if arguments.json not in (None, "-") and Path(arguments.json).resolve() in (base.resolve(), head.resolve()):
+        say(f"--json {arguments.json} would write over a file that is compared. Name another file.")
+        return Exit.UNUSABLE
     compared = compare(base, head)
-    claims = [claim_of(row.name, row.comparison, Gate.TIMED, row.direction) for row in compared.rows]
+    rows = [row._replace(comparison=warned) for row, warned in _with_first_values(compared)]
+    claims = [claim_of(row.name, row.comparison, Gate.TIMED, row.direction) for row in rows]
     verdict = compose(claims, compared.coverage)
     for notice in compared.notices:
         say(notice)
     document = {
         "schema": "harness.gate-from/1",
         "verdict": {**plain(verdict, "$"), "passed": verdict.passed},
-        "rows": [{"name": row.name, **plain(row.comparison, "$")} for row in compared.rows],
+        "rows": [{"name": row.name, **plain(row.comparison, "$")} for row in rows],
     }
     blob = (json.dumps(document, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
-    out = sys.stderr if arguments.json == "-" else sys.stdout
-    for row in compared.rows:
-        text = f"{row.comparison.state.value}: {row.name}: {sentence_of_comparison(row.comparison)}"
-        print(inert(text, encoding_of(out)), file=out)
-    by = f" by {', '.join(verdict.by)}" if verdict.by else ""
-    print(inert(f"{verdict.state.value}: {verdict.basis.value}{by}", encoding_of(out)), file=out)
+    # Stored before anything is shown: a reader that goes away must not cost the result.
     if arguments.json == "-":
         sys.stdout.buffer.write(blob)
     elif arguments.json is not None:
         write_atomic(Path(arguments.json), blob)
+    out = sys.stderr if arguments.json == "-" else sys.stdout
+    for row in rows:
+        told = sentence_of_comparison(row.comparison)
+        lines = [f"{row.comparison.state.value}: {row.name}: {told}"]
+        lines += [f"    warning, {each.code.value}: {each.message}" for each in row.comparison.warnings]
+        for line in lines:
+            print(inert(line, encoding_of(out)), file=out)
+    by = f" by {', '.join(verdict.by)}" if verdict.by else ""
+    print(inert(f"{verdict.state.value}: {verdict.basis.value}{by}", encoding_of(out)), file=out)
+    return _exit(verdict, {row.comparison.state for row in rows}, strict=arguments.strict)
+
+
+def _with_first_values(compared: Compared) -> Iterator[tuple[Row, Comparison]]:
+    """Each row with its comparison, which says besides where the processes of a side began unlike they went on."""
+    from harness.judge.warming import first_values
+
+    old, new = ({bench.fullname: bench for bench in file.benches} for file in (compared.base, compared.head))
+    for row in compared.rows:
+        found = row.comparison
+        if row.name in old and row.name in new:
+            found = replace(found, warnings=(*found.warnings, *first_values(old[row.name], new[row.name])))
+        yield row, found
+
+
+def _exit(verdict: Verdict, states: set[State], *, strict: bool) -> Exit:
+    """What the verdict says to the shell; unknown never ends with 0."""
+    from kpis.terms.claim import VerdictBasis, VerdictState
+    from kpis.terms.comparison import State
+
     if verdict.state is VerdictState.PASS:
         return Exit.OK
     if verdict.state is VerdictState.FAIL:
         return Exit.FAILED
-    states = {row.comparison.state for row in compared.rows}
     if verdict.basis is VerdictBasis.NO_RULES or State.REMOVED in states:
         return Exit.UNCOVERED
     if State.NO_BASELINE in states:
         return Exit.NO_BASELINE
-    return Exit.FAILED if arguments.strict else Exit.UNKNOWN
+    return Exit.FAILED if strict else Exit.UNKNOWN

@@ -26,9 +26,9 @@ class _UsageError(ValueError):
 
 
 def _us() -> str:
-    from harness.report.naming import program  # only here: a hook that decides does not need its name
+    from harness.report.naming import named  # only here: a hook that decides does not need its name
 
-    return f"{program()} hook"
+    return f"{named()} hook"
 
 
 def _read_words(argv: list[str]) -> dict[str, str]:

@@ -23,8 +23,9 @@ def add_parser(commands: Any) -> None:
 
 
 def _init(arguments: argparse.Namespace) -> Exit:
-    from harness.jobs.init import InitError, files_for, find_target, write_files
+    from harness.jobs.init import InitError, check_for, files_for, find_target, require_absent, write_files
     from harness.project import load_project
+    from harness.report.inert import inert
     from harness.report.naming import said
 
     root = load_project(Path.cwd()).root
@@ -33,11 +34,17 @@ def _init(arguments: argparse.Namespace) -> Exit:
         if pyproject.is_file() and "[tool.harness]" in pyproject.read_text(encoding="utf-8"):
             raise InitError("pyproject.toml has a [tool.harness] table already. See: python -m harness list")
         target = find_target(root, arguments.function, arguments.args)
-        written = write_files(root, files_for(target))
+        require_absent(root)  # before anything of the project is run
+        check = check_for(root, target)
+        written = write_files(root, files_for(target, check))
     except InitError as error:
         print(f"loopladder: {said(str(error))}", file=sys.stderr)
         return Exit.UNUSABLE
     print("Wrote " + ", ".join(written) + ".")
+    if check.expression is not None:
+        print(f"The probe checks: {inert(check.expression)}")
+    else:
+        print(f"The probe checks nothing yet: {inert(check.why)}.")
     if arguments.no_gate:
         print(said(f"Next: python -m harness gate --against HEAD --kpi {target.kpi} --all"))
         return Exit.OK

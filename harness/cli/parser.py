@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from harness import __version__
 from harness.cli.exits import Exit
 from harness.report.inert import inert
-from harness.report.naming import program
+from harness.report.naming import named, program
 
 __all__ = ["parser"]
 
@@ -27,7 +27,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)
         sentence = inert(message[:1].upper() + message[1:].rstrip("."))
-        self.exit(Exit.UNUSABLE, f"{self.prog}: {sentence}. See: {self.prog} --help\n")
+        see = program() + self.prog.removeprefix(named())  # what is typed may need the path of the script
+        self.exit(Exit.UNUSABLE, f"{self.prog}: {sentence}. See: {see} --help\n")
 
     def _print_message(self, message: str, file: Any = None) -> None:
         if file is sys.stdout:
@@ -45,7 +46,7 @@ def parser() -> argparse.ArgumentParser:
     import harness.cli.run as run_command
 
     whole = _Parser(
-        prog=program(),
+        prog=named(),
         description="Benchmark harness and KPI registry for agent runtimes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -13,7 +13,7 @@ from harness.cli.exits import Exit, highest
 from harness.cli.run_end import out_of_room, show
 from harness.cli.run_inputs import files, read_runtimes, read_workloads, say_issues
 from harness.cli.streams import say
-from harness.cli.words import duration_s, is_input, parameter
+from harness.cli.words import duration_s, hook_command, is_input, parameter
 
 if TYPE_CHECKING:
     from harness.formats.workload import LoadedWorkload
@@ -38,6 +38,9 @@ def add_parser(commands: Any) -> None:
     what.add_argument("--param", metavar="K=V", help="only this value; may be given again", **again)
     what.add_argument("--runtime", metavar="R", help="module:factory or name", **several)
     what.add_argument("--workload", metavar="FILE", help="recorded runs to replay", **several)
+    what.add_argument(
+        "--hook", metavar="CMD", type=hook_command, help="start this for each decision, in the place of our own hook"
+    )
     effort = parser.add_argument_group("how long it takes").add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="3 processes of 3 values a point")
     effort.add_argument("--full", action="store_true", help="25 processes of 5 values a point (default 12 of 5)")
@@ -46,6 +49,7 @@ def add_parser(commands: Any) -> None:
     out.add_argument("--dry-run", action="store_true", help="say what would be measured and how long it takes")
     out.add_argument("--resume", action="store_true", help="go on with an interrupted run of the same selection")
     out.add_argument("--json", metavar="FILE", help="write the run file here too; - is standard output")
+    out.add_argument("--verbose", action="store_true", help="name the built-in KPIs that the runtime does not offer")
     parser.set_defaults(handler=_run)
 
 
@@ -89,6 +93,14 @@ def _run(arguments: argparse.Namespace) -> Exit:
         asked = ", ".join(arguments.kpi + arguments.layer) or "what was selected"
         say(f"Nothing emits {asked} yet: every selected KPI is proposed. See: python -m harness list")
         return Exit.UNCOVERED
+    if arguments.hook is not None:
+        from harness.jobs.own_hook import PARAM, with_hook
+
+        hooked = with_hook(plan, arguments.hook)
+        if hooked is None:
+            say("--hook is given, and no selected KPI starts a hook. Add --kpi spawned_hook_baseline_p50_ns")
+            return Exit.UNUSABLE
+        plan, params = hooked, {**params, PARAM: [arguments.hook]}
     if arguments.dry_run:
         from harness.report.plan_page import plan_text
 
@@ -162,4 +174,4 @@ def _measure(
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    return show(arguments.json, catalog, finished, codes)
+    return show(arguments.json, catalog, finished, codes, verbose=arguments.verbose)

@@ -22,10 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["out_of_room", "show"]
 
 
-def show(json: str | None, catalog: Catalog, finished: Finished, codes: list[Exit]) -> Exit:
-    """Write and print what was measured; ``json`` is where the run file goes too, ``codes`` is what happened before."""
+def show(json: str | None, catalog: Catalog, finished: Finished, codes: list[Exit], *, verbose: bool = False) -> Exit:
+    """Write and print what was measured; ``json`` is where the run file goes too, ``codes`` is what happened before.
+
+    ``verbose`` spells out what a page of the project's own KPIs would only count.
+    """
     from harness.record.run import encode
     from harness.record.store import write_atomic
+    from harness.report.brief import not_offered
 
     blob = encode(finished.run)
     to_stdout = json == "-"
@@ -43,7 +47,7 @@ def show(json: str | None, catalog: Catalog, finished: Finished, codes: list[Exi
         except OSError as error:
             said.append((f"{error}{kept}", Exit.INTERNAL))
     try:
-        _put(finished, catalog, blob if to_stdout else None)
+        _put(finished, catalog, blob if to_stdout else None, verbose)
     except BrokenPipeError:  # a reader that goes away is no error
         silence(sys.stdout)
     except OSError as error:
@@ -53,12 +57,19 @@ def show(json: str | None, catalog: Catalog, finished: Finished, codes: list[Exi
         say(sentence)
         codes.append(code)
     undefined = [reading.undefined for reading in finished.run.readings if reading.undefined is not None]
-    if any(item.reason.void for item in undefined) or len(undefined) == len(finished.run.readings):
+    # A row that is computed from what the runtime does not offer is as little at fault as its inputs.
+    blameless = not_offered(finished.run.readings, catalog)
+    void = [
+        reading
+        for reading in finished.run.readings
+        if reading.undefined is not None and reading.undefined.reason.void and reading.kpi not in blameless
+    ]
+    if void or len(undefined) == len(finished.run.readings):
         codes.append(Exit.UNKNOWN)
     return highest(codes)
 
 
-def _put(finished: Finished, catalog: Catalog, blob: bytes | None) -> None:
+def _put(finished: Finished, catalog: Catalog, blob: bytes | None, verbose: bool) -> None:
     """The page on standard output; or ``blob`` there, and the page on standard error if that takes it.
 
     Raises:
@@ -68,10 +79,10 @@ def _put(finished: Finished, catalog: Catalog, blob: bytes | None) -> None:
     from harness.report.table import render_run
 
     if blob is None:
-        render_run(finished.run, catalog, console_on(sys.stdout), path=finished.path)
+        render_run(finished.run, catalog, console_on(sys.stdout), path=finished.path, verbose=verbose)
     else:
         with contextlib.suppress(OSError):
-            render_run(finished.run, catalog, console_on(sys.stderr), path=finished.path)
+            render_run(finished.run, catalog, console_on(sys.stderr), path=finished.path, verbose=verbose)
         sys.stdout.buffer.write(blob)
     sys.stdout.flush()
 

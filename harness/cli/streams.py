@@ -11,7 +11,7 @@ import os
 import sys
 from typing import TextIO
 
-__all__ = ["lost", "prepare", "say", "silence"]
+__all__ = ["lost", "note", "prepare", "say", "silence"]
 
 
 def prepare() -> None:
@@ -38,6 +38,20 @@ def say(sentence: str, prefix: str = "loopladder: ") -> None:
 
     with contextlib.suppress(OSError, ValueError):
         print(f"{prefix}{said(inert(sentence))}", file=sys.stderr)
+
+
+def note(sentences: str, prefix: str = "loopladder: ") -> None:
+    """Put a few sentences on standard error as :func:`say` does, wrapped between words at 80 columns or fewer."""
+    import textwrap
+
+    from harness.report.inert import inert
+    from harness.report.naming import said
+    from harness.report.width import NARROW, WHOLE_WORDS, columns
+
+    text = f"{prefix}{said(inert(sentences))}"
+    with contextlib.suppress(OSError, ValueError):
+        width = min(columns(sys.stderr), NARROW)
+        print(textwrap.fill(text, width, subsequent_indent="  ", **WHOLE_WORDS), file=sys.stderr)
 
 
 def lost(error: OSError) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shlex
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["LONGEST_H", "duration_s", "is_input", "parameter"]
+__all__ = ["LONGEST_H", "duration_s", "hook_command", "is_input", "parameter"]
 
 LONGEST_H = 48
 """Hours of a budget: a weekend. What is longer is a slip of the unit, and nobody is there to see it."""
@@ -34,6 +35,17 @@ def parameter(text: str) -> tuple[str, str]:
     if not equals or not key or not value:
         raise argparse.ArgumentTypeError(f"{text!r} is not of the form KEY=VALUE")
     return key, value
+
+
+def hook_command(text: str) -> str:
+    """A command as a shell would split it, though none is started: the text itself, once it is known to be words."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no command: {str(error).lower()}") from error
+    if not words or not words[0] or "\0" in text:
+        raise argparse.ArgumentTypeError(f"{text!r} names no program")
+    return text
 
 
 def is_input(target: str, inputs: Iterable[Path]) -> bool:

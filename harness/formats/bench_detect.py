@@ -54,7 +54,7 @@ def read(blob: BinaryIO, limits: Limits, filename: str) -> BenchFile:
     """
     head = blob.read(limits.max_bytes + 1)
     if len(head) > limits.max_bytes:
-        heavy = pytest_benchmark_json.heaviest(head, limits)
+        heavy = pytest_benchmark_json.heaviest(head, limits) or pyperf_json.heaviest(head, limits)
         if heavy is not None:
             raise _named(heavy, filename)
     try:

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import math
+import re
 import sys
 import zlib
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ import msgspec
 
 from harness.formats.limits import FormatError, Limits, check_depth, printable, read_bounded
 
-__all__ = ["Node", "decode", "encode", "plain_bytes"]
+__all__ = ["Node", "decode", "encode", "heaviest", "plain_bytes"]
 
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
@@ -41,6 +42,19 @@ def plain_bytes(blob: BinaryIO, limits: Limits) -> bytes:
             return read_bounded(packed, limits)  # type: ignore[arg-type]  # a GzipFile reads like any binary file
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise FormatError("The input is a damaged gzip file; copy it again, or measure anew.") from None
+
+
+def heaviest(head: bytes, named: re.Pattern[bytes]) -> str | None:
+    """What fills most of ``head``, as it may be shown: the name, a match's first group, before the widest gap.
+
+    None where there is no name.
+    """
+    found = [(match.start(), match[1]) for match in named.finditer(head)]
+    if not found:
+        return None
+    ends = [*(start for start, _ in found[1:]), len(head)]
+    _, name = max((end - start, name) for (start, name), end in zip(found, ends, strict=True))
+    return printable(name.decode("utf-8", "replace"))
 
 
 def decode(data: bytes, limits: Limits, where: str) -> Node:

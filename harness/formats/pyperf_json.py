@@ -7,6 +7,7 @@ but one: they follow each other faster than an interpreter starts. Refuses the f
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -14,12 +15,24 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Any
 
+from harness.formats import bench_json
 from harness.formats.bench_json import Node
-from harness.formats.limits import FormatError, printable
+from harness.formats.limits import FormatError, Limits, printable
 from kpis.terms.bench import Bench, BenchFile, BenchNote, BenchTool, BenchUnit, MachineField, Metadata, Process
 from kpis.terms.kpi import Direction
 
-__all__ = ["MACHINE", "PARAMS", "RESERVED", "SHORT", "TOOL", "TOOL_VERSION", "VERSION", "read_document", "shared"]
+__all__ = [
+    "MACHINE",
+    "PARAMS",
+    "RESERVED",
+    "SHORT",
+    "TOOL",
+    "TOOL_VERSION",
+    "VERSION",
+    "heaviest",
+    "read_document",
+    "shared",
+]
 
 VERSION = "1.0"
 
@@ -42,6 +55,7 @@ RESERVED = frozenset(
     {*_COMMON, "loops", "date", "mem_max_rss", "duration", "perf_version", TOOL, TOOL_VERSION, SHORT, PARAMS}
 )
 """Metadata with a meaning of its own here; the rest is carried along."""
+_NAME = re.compile(rb'"name"\s*:\s*"((?:[^"\\]|\\.){1,400})"')
 
 
 def _metadata(node: Node | None) -> dict[str, Any]:
@@ -214,3 +228,17 @@ def shared(every: Sequence[Metadata]) -> dict[str, Any]:
         for key, value in first.items()
         if all(type(each.get(key)) is type(value) and each.get(key) == value for each in every)
     }
+
+
+def heaviest(head: bytes, limits: Limits) -> FormatError | None:
+    """Which bench makes a file too large to be read, by its ``head``; None if no bench is named there.
+
+    The tool writes the runs of a bench, each with its own metadata, between the name of the bench and that of the next.
+    """
+    shown = bench_json.heaviest(head, _NAME)
+    if shown is None:
+        return None
+    return FormatError(
+        f"The file is larger than {limits.max_bytes:,} bytes and was not read; most of it belongs to {shown}: measure "
+        "it with fewer values and without long metadata, in a file of its own with `python -m pyperf convert`."
+    )

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from harness.formats import bench_json
 from harness.formats.bench_json import Node
 from harness.formats.limits import FormatError, Limits, printable
 from kpis.terms.bench import Bench, BenchFile, BenchNote, BenchTool, BenchUnit, MachineField, Process
@@ -54,7 +55,7 @@ def _machine(info: Node | None) -> dict[MachineField, str]:
     return {key: str(value) for key, value in found.items() if value not in (None, "")}
 
 
-def _bench(node: Node, machine: Mapping[MachineField, str]) -> Bench:
+def _bench(node: Node, machine: Mapping[MachineField, str], created: str | None) -> Bench:
     fullname = node.need("fullname").text()
     stats = node.need("stats")
     iterations = stats.get("iterations")
@@ -66,7 +67,9 @@ def _bench(node: Node, machine: Mapping[MachineField, str]) -> Bench:
         entry = stats.get(key)
         if entry is not None and isinstance(entry.value, str | int | float):
             reported[key] = entry.value
-    process = Process(values, loops=iterations.whole(1) if iterations is not None else 1)
+    # As pyperf dates its runs: in the file's own time, without a zone.
+    dated = {} if created is None else {"date": created.split("+")[0].rstrip("Z")}
+    process = Process(values, loops=iterations.whole(1) if iterations is not None else 1, metadata=dated)
     name = node.get("name")
     return Bench(
         name=name.text() if name is not None else fullname,
@@ -88,20 +91,22 @@ def read_document(document: Node) -> BenchFile:
     """
     info = document.get("machine_info")
     machine = _machine(info)
+    stated = document.get("datetime")
+    created = stated.text() if stated is not None else None
     benches: dict[str, Bench] = {}
     for node in document.need("benchmarks").items():
-        bench = _bench(node, machine)
+        bench = _bench(node, machine, created)
         if bench.fullname in benches:
             raise FormatError(
                 f"{printable(document.where)} holds two benchmarks called {printable(bench.fullname)}; "
                 "give the repetitions ids of their own, then run pytest again with `--benchmark-json FILE`."
             )
         benches[bench.fullname] = bench
-    version, created = document.get("version"), document.get("datetime")
+    version = document.get("version")
     return BenchFile(
         tool=BenchTool.PYTEST_BENCHMARK,
         tool_version=version.text() if version is not None else None,
-        created=created.text() if created is not None else None,
+        created=created,
         machine=dict(info.value) if info is not None else {},
         benches=tuple(benches.values()),
     )
@@ -112,12 +117,9 @@ def heaviest(head: bytes, limits: Limits) -> FormatError | None:
 
     The tool writes parameters and rounds after the name of their bench, so the widest gap between names is the culprit.
     """
-    found = [(match.start(), match[1]) for match in _FULLNAME.finditer(head)]
-    if not found:
+    shown = bench_json.heaviest(head, _FULLNAME)
+    if shown is None:
         return None
-    ends = [*(start for start, _ in found[1:]), len(head)]
-    _, name = max((end - start, name) for (start, name), end in zip(found, ends, strict=True))
-    shown = printable(name.decode("utf-8", "replace"))
     return FormatError(
         f"The file is larger than {limits.max_bytes:,} bytes and was not read; most of it belongs to {shown}, whose "
         "parameters or rounds are written whole: give the parameter a short value, or measure with "

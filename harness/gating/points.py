@@ -1,6 +1,7 @@
 """Which points a gate compares: exact and invariant rows everywhere, timed ones at their gate point.
 
-Rows that only report are left out; a tail never gates. What the base declares and the head does not is found here too.
+Rows that only report are left out; a tail never gates. The project's own rows come before the built-in ones, so that
+a budget is spent on them first. What the base declares and the head does not is found here too.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ def gate_points(catalog: Catalog, runtimes: list[tuple[str, str]], options: Gate
         return GatePoints((), (), (), ())
     plan = make_plan(catalog, kpis=gating, params={}, runtimes=runtimes, effort=QUICK)
     wanted = [point for point in plan.points if point.emit and point.undefined is None]
+    wanted.sort(key=lambda point: point.kpi.origin == "catalog")
     timed = [point for point in wanted if point.kpi.estimand.timed and _gates_here(point, options)]
     counted = [point for point in wanted if not point.kpi.estimand.timed]
     derived = [point for point in plan.derived if point.emit and point.kpi.gate is Gate.INVARIANT]
@@ -56,7 +58,7 @@ def gate_points(catalog: Catalog, runtimes: list[tuple[str, str]], options: Gate
 
 
 def _gates_here(point: PlannedPoint, options: GateOptions) -> bool:
-    return options.all_params or all(point.params.get(key) == value for key, value in point.kpi.gate_point.items())
+    return options.all_params or point.params == point.kpi.gate_point
 
 
 def removed_ids(base_root: Path, project: Project, catalog: Catalog, layers: Iterable[str]) -> list[str]:

@@ -7,17 +7,22 @@ base, as it was before the overlay, are only listed, to name what is gone. Colle
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.gating.deadline import NEVER, Deadline
+from harness.gating.foresight import what_fits
 from harness.gating.points import GatePoints
 from harness.jobs.plan import PlannedPoint
-from harness.judge.rule import SCREEN_PAIRS
+from harness.judge.rule import CONFIRM_PAIRS, SCREEN_PAIRS
 from harness.measure.launch import INSTRUMENT, Answer, launch
 from harness.measure.pytest_fixture import PROBE, RUNTIME
 from harness.project import Project
+from harness.report.naming import typed
+from harness.report.progress import duration
 from harness.subject import SubjectError
 from harness.subject.build import build
 from harness.subject.trees import Sides
@@ -64,7 +69,10 @@ def point_of(node: str) -> PlannedPoint:
 class Suite:
     """The tests at ``path`` (a folder, a file or a node id, relative to the root) on both sides.
 
-    ``say`` takes sentences for the user, as they come.
+    ``say`` takes sentences for the user, as they come. Collecting, too, ends at the ``deadline``.
+
+    Raises:
+        SubjectError: of both ways to collect: there is no pytest, or the budget ended before the tests were known.
     """
 
     project: Project
@@ -73,6 +81,7 @@ class Suite:
     scratch: Path
     limit: float
     say: Callable[[str], None]
+    deadline: Deadline = NEVER
     _configuration: str | None = None
 
     @property
@@ -101,7 +110,7 @@ class Suite:
         """Node ids of the head's tests, after the overlay; its pytest configuration is laid out in every tree.
 
         Raises:
-            SubjectError: there is no pytest, or it cannot collect them.
+            SubjectError: pytest cannot collect them.
         """
         root = self.sides.head[0]
         answer = self._ask(root)
@@ -125,15 +134,28 @@ class Suite:
         return GatePoints(tuple(point_of(node) for node in nodes), (), (), ())
 
     def _ask(self, root: Path) -> Answer:
+        limit = max(self.deadline.left(self.limit), 0.0)
         job = {
             "task": "collect",
             "pytest": self.path,
             "path": [str(place) for place in search_path(root)],
             "configuration": None,
             "scratch": str(self.scratch),
-            "limit": self.limit,
+            "limit": limit,
         }
-        return launch(job, seed=1, limit=self.limit, folder=self.scratch, cwd=root, instrument=INSTRUMENT)
+        answer = launch(job, seed=1, limit=limit, folder=self.scratch, cwd=root, instrument=INSTRUMENT)
+        why = answer.undefined[0] if answer.undefined is not None else None
+        if why == "not-installed":
+            python = typed(sys.executable)
+            raise SubjectError(
+                f"There is no pytest beside loopladder, in {python}. Type: {python} -m pip install pytest"
+            )
+        if why == "timeout" and self.deadline.over():
+            raise SubjectError(
+                f"The budget of {self.deadline.budget_s:g} s ended before pytest had collected the tests at "
+                f"{self.path}, so nothing could be compared. Give the same command with more: --budget 3m"
+            )
+        return answer
 
     def _share(self, found: str | None) -> str:
         """Lay the head's configuration out in all trees; its name relative to the root.
@@ -158,11 +180,21 @@ class Suite:
         if not nodes:
             self.say(f"No test at {self.path} uses the fixture benchmark: there is nothing to compare.")
             return
+        count = len(nodes)
         pair = answer.seconds + _TWO_WORKERS_S
+        # Tried once on either side, one after the other; then the pairs of the screen.
+        screens = count * (2 * answer.seconds + SCREEN_PAIRS * pair)
+        suspect = CONFIRM_PAIRS * pair
+        what = "benchmark takes" if count == 1 else "benchmarks take"
+        budget = self.deadline.budget_s
         self.say(
-            f"Tests at {self.path} that use benchmark: {len(nodes)}. pytest starts in about {answer.seconds:.1f} s "
-            f"here, so {SCREEN_PAIRS} pairs of a test take about {SCREEN_PAIRS * pair:.0f} s, and one that seems to "
-            "have moved takes five times as long; --budget 3m ends it where it is by then."
+            f"A pair lasts about {pair:.1f} s here, so {count} {what} up to {duration(screens)} if nothing moved, and "
+            f"each suspect {duration(suspect)} more. "
+            + (
+                "--budget 3m ends it where it is by then."
+                if budget is None
+                else what_fits(count, screens, suspect, budget, budget - self.deadline.left(budget))
+            )
         )
         if ignored := answer.result["ignored"]:
             names = ", ".join(ignored)

@@ -1,24 +1,45 @@
 """From what was seen and timed to rows, claims and the verdict. Computes nothing but the judge's own functions.
 
 A point that fails on the base only is ``new`` (the base has not got what it needs); on the head, or on both, it is
-void. A row of an exact KPI is counted twice a side, and what does not repeat is demoted in plain sight.
+void. What is left out on purpose (a skipped test, a seam that the runtime does not offer) is no failure: on both sides
+nothing is owed for it, and on the head alone it has gone. A row of an exact KPI is counted twice a side, and what does
+not repeat is demoted in plain sight.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from harness.gating.deadline import ENDED, LATE
+from harness.gating.points import GatePoints
 from harness.gating.timed import TimedPoint, off_cpu, waiting_ns
 from harness.jobs.plan import PlannedPoint
 from harness.judge.exact import exact, invariant
+from harness.judge.warming import first_value
 from harness.record.gate import GateRow, OffCpu
 from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
 from kpis.terms.kpi import Estimand
 from kpis.terms.reading import Leg
 
-__all__ = ["absent", "compare_counts", "label", "removed_row", "row_of", "timed_row", "unmeasured"]
+__all__ = [
+    "LEFT_OUT",
+    "absent",
+    "compare_counts",
+    "label",
+    "removed_row",
+    "restate",
+    "row_of",
+    "timed_row",
+    "unmeasured",
+]
+
+LEFT_OUT = "left out on both sides: "
+"""How the evidence of a ``new`` point begins for which nothing is owed because neither side has it."""
+
+_NOT_OFFERED = "not-offered"
+"""The reason of what is left out on purpose: a seam that is not offered, a test that is skipped."""
 
 
 def label(point: PlannedPoint) -> str:
@@ -59,14 +80,69 @@ def row_of(
 
 
 def unmeasured(base: tuple[str, str] | None, head: tuple[str, str] | None) -> Comparison | None:
-    """What a point is that one side cannot measure: new where only the base cannot, void otherwise."""
-    if head is None and base is None:
-        return None
-    if head is None and base is not None:
-        return Comparison(State.NEW, evidence=(f"on the base: {base[1]}",))
-    sides = [("base", base), ("head", head)]
-    said = tuple(f"on the {side}: {why[1]}" for side, why in sides if why is not None)
-    return Comparison(State.VOID, evidence=said)
+    """What a point is that a side cannot measure, from the (reason, detail) of each side; None where both can.
+
+    ``inconclusive`` where the budget ended first, ``new`` where the base alone cannot or where both leave it out,
+    ``removed`` where the head alone leaves it out, else void.
+    """
+    said = [(side, *why) for side, why in (("base", base), ("head", head)) if why is not None]
+    late = next((detail for _, reason, detail in said if reason == LATE), None)
+    if late is not None:
+        return _out_of_budget(late)
+    if head is None:
+        return None if base is None else Comparison(State.NEW, evidence=(f"on the base: {base[1]}",))
+    if head[0] == _NOT_OFFERED and base is None:
+        return Comparison(State.REMOVED, evidence=(f"measured on the base and no longer on the head: {head[1]}",))
+    details = dict.fromkeys(detail for _, _, detail in said)
+    if all(reason == _NOT_OFFERED for _, reason, _ in said) and base is not None:
+        return Comparison(State.NEW, evidence=(LEFT_OUT + " ".join(details),))
+    if len(said) == 2 and len(details) == 1:
+        return Comparison(State.VOID, evidence=(f"on both sides: {head[1]}",))
+    return Comparison(State.VOID, evidence=tuple(f"on the {side}: {detail}" for side, _, detail in said))
+
+
+def _out_of_budget(said: str) -> Comparison:
+    notice = ComparisonNotice(ComparisonWarn.BUDGET, said)
+    return Comparison(State.INCONCLUSIVE, evidence=(said,), warnings=(notice,))
+
+
+def restate(
+    points: GatePoints, rows: Sequence[GateRow], found: dict[str, Comparison], named: Collection[str]
+) -> list[GateRow]:
+    """Say the end of some points once all are known, in ``found`` and in the rows that come back.
+
+    An invariant over what both sides leave out is left out, too; one that the budget cut off is inconclusive, not
+    void; and what was asked for by its name (``named``: KPI ids) and left out is void, for it gave no number.
+    """
+    said: dict[str, Comparison] = {}
+    for point in points.derived:
+        name = label(point)
+        inputs = [label(each) for each in points.inputs if each.kpi.id in point.kpi.inputs]
+        gone = next((each for each in inputs if each in found and _left_out(found[each])), None)
+        now = found.get(name)
+        if now is None or now.state is not State.VOID:
+            continue
+        if gone is not None:
+            said[name] = Comparison(State.NEW, evidence=(f"{LEFT_OUT}it is computed from {gone}.",))
+        elif late := [text for text in now.evidence if ENDED in text]:
+            said[name] = _out_of_budget(late[0][late[0].index(ENDED) :])
+    for point in points.all:
+        now = said.get(label(point)) or found.get(label(point))
+        if point.kpi.id in named and now is not None and _left_out(now):
+            said[label(point)] = replace(now, state=State.VOID)
+    found |= said
+    by_name = {(point.kpi.id, tuple(point.params.items())): said.get(label(point)) for point in points.all}
+    return [_restated(row, by_name.get((row.kpi, tuple(row.params.items())))) for row in rows]
+
+
+def _left_out(found: Comparison) -> bool:
+    return found.state is State.NEW and found.evidence[:1] != () and found.evidence[0].startswith(LEFT_OUT)
+
+
+def _restated(row: GateRow, found: Comparison | None) -> GateRow:
+    if found is None or row.leg is not Leg.MAIN:
+        return row
+    return replace(row, state=found.state, evidence=list(found.evidence), warnings=list(found.warnings))
 
 
 def absent(kpi_id: str) -> Comparison:
@@ -132,6 +208,9 @@ def timed_row(timed: TimedPoint, found: Comparison, **more: Any) -> GateRow:
             said = "the change is off the CPU: it waits, sleeps, does I/O or stands at a lock"
             notice = ComparisonNotice(ComparisonWarn.OFF_CPU, said)
             found = replace(found, warnings=(*found.warnings, notice))
+    for side, logs in zip(("base", "head"), zip(*timed.first, strict=True), strict=False):
+        if (cold := first_value(side, logs)) is not None:
+            found = replace(found, warnings=(*found.warnings, cold))
     if timed.load is not None and timed.load.inject != 1.0:
         said = f"injected: the head ran {timed.load.truth:g} times the calls of the base; this row is a self-test"
         found = replace(found, evidence=(*found.evidence, said))

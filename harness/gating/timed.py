@@ -19,6 +19,7 @@ from harness.gating.ground import Ground
 from harness.jobs.plan import PlannedPoint
 from harness.judge.rule import Rule
 from harness.judge.sequence import PointJudge, Stage
+from harness.judge.warming import first_log
 from harness.measure.pairs import LEAST_LOOPS, Load, Pair, Unmeasured, calibrate, run_pair
 from harness.measure.schedule import Side, draw
 from kpis.terms.kpi import Estimand
@@ -43,6 +44,7 @@ class TimedPoint:
     load: Load | None = None
     pairs: list[tuple[float, float]] = field(default_factory=list)
     cpu: list[tuple[float, float]] = field(default_factory=list)
+    first: list[tuple[float, float]] = field(default_factory=list)
     displaced: int = 0
     seconds: float = 0.0
     void: Unmeasured | None = None
@@ -139,6 +141,7 @@ def _one_pair(timed: TimedPoint, ground: Ground, seed: int, limit: float, keep: 
     cpu = tuple(statistics.median(answer["cpu"][side]) for side in ("base", "head"))
     timed.pairs.append((wall[0], wall[1]))
     timed.cpu.append((cpu[0], cpu[1]))
+    timed.first.append((first_log(answer["wall"]["base"]), first_log(answer["wall"]["head"])))
     timed.displaced += sum(answer["displaced"].values())
     timed.seconds += answer["seconds"]
     timed.judge.feed([(wall[0], wall[1])])

@@ -13,6 +13,7 @@ from typing import Any
 
 from harness.gating.foresight import foreseen
 from harness.gating.ground import SEEDS, Ground, Seen
+from harness.gating.growth import compare_growth, growth_of
 from harness.gating.localise import legs_of_suspects
 from harness.gating.options import GateOptions
 from harness.gating.points import GatePoints
@@ -56,7 +57,7 @@ class Work:
         rows: list[GateRow] = []
         found: dict[str, Comparison] = {}
         to_time: list[TimedPoint] = []
-        every = (*self.points.counted, *self.points.timed)
+        every = sorted((*self.points.counted, *self.points.timed), key=lambda each: each.kpi.origin == "catalog")
         for number, point in enumerate(every):
             self.on_step(f"trying {label(point)}", number / max(len(every), 1) * 0.1)
             settled = self._tried(point)
@@ -75,6 +76,7 @@ class Work:
             for timed in to_time:
                 timed.judge.stop("it was only planned")
         rows += self._timed(to_time, found)
+        rows += self._growth(to_time, found)
         return rows, found
 
     def touched(self, side: str) -> dict[str, str]:
@@ -167,9 +169,8 @@ class Work:
         rows = []
         for point in timed:
             if point.void is not None:
-                why = (point.void.reason, point.void.detail)
-                base, head = (why, None) if point.void.side == "base" else (None, why)
-                comparison = unmeasured(base, head) or Comparison(State.VOID, evidence=(why[1],))
+                # Both sides ran when they were tried, so that even a base that fails now leaves nothing `new`.
+                comparison = Comparison(State.VOID, evidence=(f"on the {point.void.side}: {point.void.detail}",))
                 found[label(point.point)] = comparison
                 rows.append(row_of(point.point, comparison, paths=self._paths(point.point)))
                 continue
@@ -179,6 +180,15 @@ class Work:
             more = {"functions": functions, "paths": self._paths(point.point)}
             rows.append(timed_row(point, comparison, **more))
             rows += legs
+        return rows
+
+    def _growth(self, timed: list[TimedPoint], found: dict[str, Comparison]) -> list[GateRow]:
+        rows = []
+        by_key = {each.point.key: each for each in timed}
+        for row, lengths in growth_of(self.points.timed).values():
+            if any(point.key in by_key for point in lengths):
+                found[label(row)] = compare_growth(lengths, by_key)
+                rows.append(row_of(row, found[label(row)]))
         return rows
 
     def _keep(self, name: str, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:

@@ -71,6 +71,7 @@ _IF_THERE: dict[str, Test] = {
     "calls": _calls,
     "stamp_ns": _number,
     "checked": lambda value: isinstance(value, bool),
+    "work": lambda value: isinstance(value, dict) and all(map(_count, value.values())),
 }
 _SLICE: dict[str, Test] = {
     "engine": lambda value: isinstance(value, str) and value in ENGINES,

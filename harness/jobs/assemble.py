@@ -10,12 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from harness.formats.workload import LoadedWorkload
+from harness.jobs.growth import GrowthPoint
 from harness.jobs.measure_point import Outcome
 from harness.jobs.plan import Plan, PlannedPoint
-from harness.jobs.readings import derived_reading, shared_reading, to_reading
+from harness.jobs.readings import derived_reading, growth_reading, shared_reading, to_reading
 from harness.measure.launch import INSTRUMENT
 from harness.project import Project
 from harness.record.run import WorkloadRecord
+from kpis.growth import growth_points, is_growth
 from kpis.registry import Catalog
 from kpis.terms.reading import Notice, Reading
 
@@ -46,6 +48,8 @@ def readings_of(
     for point in plan.derived:
         if point.kpi.shares is not None:
             made = _shared(point, plan, outcomes, catalog)
+        elif is_growth(point.kpi):
+            made = _growth(point, plan, by_key, outcomes, catalog)
         else:
             made = derived_reading(
                 point, [_input(name, point, plan, by_key, catalog) for name in point.kpi.inputs], catalog
@@ -62,6 +66,25 @@ def _shared(point: PlannedPoint, plan: Plan, outcomes: Mapping[str, Outcome], ca
         if owner.kpi.id == point.kpi.shares and same:
             return shared_reading(point, outcomes.get(owner.key, Outcome()), catalog, plan.effort)
     return shared_reading(point, Outcome(), catalog, plan.effort)
+
+
+def _growth(
+    point: PlannedPoint,
+    plan: Plan,
+    by_key: Mapping[str, Reading],
+    outcomes: Mapping[str, Outcome],
+    catalog: Catalog,
+) -> Reading:
+    """The slope over the points of its input that vary the history, of the same runtime."""
+    due = growth_points(catalog.get(point.kpi.inputs[0]))
+    found = [
+        GrowthPoint(by_key[other.key], outcomes.get(other.key, Outcome()))
+        for at in due
+        for other in plan.points
+        if other.kpi.id == point.kpi.inputs[0] and other.runtime == point.runtime and other.params == at
+        if other.key in by_key
+    ]
+    return growth_reading(point, found, len(due), catalog)
 
 
 def _input(

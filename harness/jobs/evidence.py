@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from harness.formats.limits import regular_bytes
+from harness.jobs.own_hook import PARAM
 from harness.project import Project, installed_runtimes
 from harness.record.store import committed_runs, runs
 from harness.report.naming import typed
@@ -112,7 +113,7 @@ def gather(project: Project, kpis: Iterable[Kpi]) -> Evidence:
 def _telling(kpi: Kpi, readings: Iterable[Reading], run: Run, runtimes: frozenset[str]) -> Iterator[Reading]:
     """Those ``readings`` of ``kpi`` in ``run`` that say something about it."""
     for reading in readings:
-        if reading.runtime not in runtimes:
+        if reading.runtime not in runtimes or PARAM in reading.params:  # somebody's own hook says nothing about ours
             continue
         work = run.workloads.get(reading.workload) if reading.workload is not None else None
         if reading.workload is not None and (work is None or work.source != "synthetic"):

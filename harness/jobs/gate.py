@@ -16,11 +16,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from harness.gating.deadline import BoundedGround, Deadline
 from harness.gating.ground import Ground
+from harness.gating.growth import growth_of
 from harness.gating.options import GateOptions
 from harness.gating.points import GatePoints, gate_points, removed_ids
 from harness.gating.pytest_points import CATALOG, Suite
-from harness.gating.rows import absent, label, removed_row
+from harness.gating.rows import absent, label, removed_row, restate
 from harness.gating.work import Step, Work
 from harness.jobs.worker_job import lay_out
 from harness.judge.compose import claim_of, compose, coverage_of
@@ -76,6 +78,7 @@ def gate(
         SelectionError, Busy, StoreError: as for a run.
     """
     began = time.monotonic()
+    deadline = Deadline.of(began, options.budget_s)
     prune()
     base = resolve(project.root, options.against)
     points = GatePoints((), (), (), ())
@@ -89,18 +92,19 @@ def gate(
         if options.pytest is None:
             gone = removed_ids(sides.base[0], project, catalog, options.layers)
             probes = _prepare(project, sides, notes)
-            ground = _ground(project, catalog, sides, points, place)
+            ground = _ground(project, catalog, sides, points, place, deadline)
         else:
-            suite = Suite(project, sides, options.pytest, place, options.limit_s, on_note or notes.append)
+            suite = Suite(project, sides, options.pytest, place, options.limit_s, on_note or notes.append, deadline)
             before = suite.of_base()
             probes = _prepare(project, sides, notes, tests=suite.tests)
             points = suite.points(tests := suite.of_head())
             gone = [node for node in before if node not in tests]
-            ground = replace(_ground(project, CATALOG, sides, points, place), of_test=suite.extra)
+            ground = replace(_ground(project, CATALOG, sides, points, place, deadline), of_test=suite.extra)
         journal = stack.enter_context(_journal(project, base, sides, options, argv))
         known = floors(sides.base[0], machine.slug(machine.fingerprint()))  # the base's: committed before the change
         work = Work(ground, points, options, journal, began, on_step, probes, floors=known)
         rows, found = work.compare()
+        rows = restate(points, rows, found, options.kpis)
         found |= {name: absent(name) for name in gone}
         rows += [removed_row(name, found[name]) for name in gone]
         seen = {side: work.touched(side) for side in ("base", "head")}
@@ -124,7 +128,9 @@ def _prepare(project: Project, sides: Sides, notes: list[str], *, tests: Path | 
     return changed
 
 
-def _ground(project: Project, catalog: Catalog, sides: Sides, points: GatePoints, scratch: Path) -> Ground:
+def _ground(
+    project: Project, catalog: Catalog, sides: Sides, points: GatePoints, scratch: Path, deadline: Deadline
+) -> Ground:
     import sys
 
     under_test = packages_under_test(project.root, project)
@@ -133,7 +139,7 @@ def _ground(project: Project, catalog: Catalog, sides: Sides, points: GatePoints
             raise SubjectError(culprits[0])
     workloads = lay_out((*points.all, *points.inputs), scratch)
     named = tuple(name for name in under_test if name in project.under_test)
-    return Ground(project, catalog, sides, named, workloads, scratch)
+    return BoundedGround(project, catalog, sides, named, workloads, scratch, deadline=deadline)
 
 
 def _journal(project: Project, base: Base, sides: Sides, options: GateOptions, argv: Sequence[str]) -> Journal:
@@ -169,7 +175,8 @@ def _file(
     header: dict[str, Any],
     began: float,
 ) -> GateFile:
-    by_label = {label(point): point.kpi for point in points.all}
+    rows_of_growth = [row for row, _ in growth_of(points.timed).values()]
+    by_label = {label(point): point.kpi for point in (*points.all, *rows_of_growth)}
     claims = []
     for name, comparison in sorted(found.items()):
         kpi = by_label.get(name)

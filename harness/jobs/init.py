@@ -1,23 +1,33 @@
 """A project's first gate: the table, a first KPI with its probe for one named function, and a workflow to copy.
 
 Nothing that exists is overwritten: every file is checked first and all are written, or none. The function is looked
-for in the source, not imported; what it needs to be called is read from its signature.
+for in the source and never imported here; what it needs to be called is read from its signature. It is called in two
+processes of its own, to see whether its result can be checked.
 """
 
 from __future__ import annotations
 
 import ast
+import json
+import os
+import subprocess
+import sys
+import tempfile
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
+from typing import Any
 
+from harness.jobs.init_args import InitError, require_fit
 from harness.record.store import write_atomic
+from harness.report.inert import inert
+from harness.templates import first, trial
 
-__all__ = ["InitError", "Target", "find_target", "files_for", "write_files"]
+__all__ = ["Check", "InitError", "Target", "check_for", "files_for", "find_target", "require_absent", "write_files"]
 
+_LIMIT_S = 20
+"""Seconds that two calls may take: what is slower is no slice to call thousands of times."""
 
-class InitError(Exception):
-    """The project cannot be set up; one sentence that ends with the next command."""
+_WRITTEN = ("bench/__init__.py", "bench/probes.py", "bench/kpis/first.toml", ".github/workflows/gate.yml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +43,14 @@ class Target:
     def kpi(self) -> str:
         """The id of the first KPI."""
         return f"{self.name.lower().strip('_')}_ns"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An expression over ``result`` that proves the work done, and what it compares with; or why there is none."""
+
+    expression: str | None
+    why: str
 
 
 def find_target(root: Path, reference: str, arguments: str) -> Target:
@@ -57,67 +75,87 @@ def find_target(root: Path, reference: str, arguments: str) -> Target:
         ) from error
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
-            _require_fit(node, arguments, reference)
+            require_fit(node, arguments, reference)
             return Target(module, name, isinstance(node, ast.AsyncFunctionDef), arguments)
     raise InitError(f"{found.relative_to(root)} defines no function {name}. Look with: grep -n 'def ' {found.name}")
 
 
-def _require_fit(node: ast.FunctionDef | ast.AsyncFunctionDef, arguments: str, reference: str) -> None:
-    try:
-        call = ast.parse(f"f({arguments})", mode="eval").body
-    except SyntaxError:
-        call = None
-    if not isinstance(call, ast.Call):
-        said = f"--args {arguments!r} are no arguments of a call"
-        raise InitError(f"{said}; quote them, as in: --args \"3, 'x'\"")
-    keywords = {word.arg for word in call.keywords}
-    for value in [*call.args, *(word.value for word in call.keywords)]:
+def check_for(root: Path, target: Target) -> Check:
+    """Call the function twice in each of two processes with different hash seeds, and see what can be checked.
+
+    A short plain result is held as it is; what is only equal to itself is compared with another call, where that
+    needs no event loop.
+    """
+    answers = [_tried(root, target, seed) for seed in ("1", "2")]
+    failed = next((answer["failed"] for answer in answers if "failed" in answer), None)
+    if failed is not None:
+        return Check(None, f"a call failed when this was written ({inert(failed)})")
+    shown = {text for answer in answers for text in answer["shown"]}
+    if shown == {"None"}:
+        return Check(None, f"{target.name} returns None, so look at what it leaves behind")
+    if len(shown) == 1 and answers[0]["plain"]:
+        return Check(f"result == {shown.pop()}", "what was returned when this was written: change it with the function")
+    if not all(answer["equal"] for answer in answers):
+        return Check(None, "two calls with the same arguments returned what is not equal")
+    if target.asynchronous:
+        return Check(None, "the result of another call would have to be awaited")
+    return Check(
+        f"result == {target.name}({target.arguments})", "what one more call returns: make it stricter if you can"
+    )
+
+
+def _tried(root: Path, target: Target, seed: str) -> dict[str, Any]:
+    path = os.pathsep.join(map(str, (root / "src", root)))
+    with tempfile.TemporaryDirectory(prefix="loopladder-init-") as folder:
+        out = Path(folder) / "answer.json"
+        words = [path, target.module, target.name, target.arguments, str(out)]
         try:
-            ast.literal_eval(value)
-        except ValueError:
-            raise InitError(f"--args takes plain values only, not {ast.unparse(value)!r}.") from None
-    wanted = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args)]
-    required = wanted[: len(wanted) - len(node.args.defaults)]
-    missing = [name for name in required[len(call.args) :] if name not in keywords]
-    if missing:
-        raise InitError(f'{reference} needs {", ".join(missing)}. Give values: init {reference} --args "..."')
+            subprocess.run(
+                [sys.executable, "-P", "-B", trial.__file__, *words],
+                cwd=root,
+                env={**os.environ, "PYTHONHASHSEED": seed},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_LIMIT_S,
+                check=False,
+            )
+            answer: dict[str, Any] = json.loads(out.read_bytes())
+        except subprocess.TimeoutExpired:
+            return {"failed": f"it did not end within {_LIMIT_S} s"}
+        except (OSError, ValueError):
+            return {"failed": "its process ended before it answered"}
+    return answer
 
 
-def files_for(target: Target) -> dict[str, str]:
+def files_for(target: Target, check: Check) -> dict[str, str]:
     """Every file to write, by its path below the root; ``pyproject.toml`` holds what is appended to it."""
-    call = f"{target.name}({target.arguments})"
-    if not target.arguments:
-        body = f"    return {target.name}\n"
-    elif target.asynchronous:
-        body = f"    async def call():\n        return await {call}\n\n    return call\n"
-    else:
-        body = f"    def call():\n        return {call}\n\n    return call\n"
-    probes = (
-        '"""Probes of this project: each returns the callable to time. The harness owns the clock."""\n\n'
-        f"from harness import probe\nfrom {target.module} import {target.name}\n\n\n"
-        f'@probe(source="synthetic")  # add check=..., which proves on each result that the work was done\n'
-        f'def {target.name}_probe():\n    """Set-up here is outside the clock."""\n{body}'
+    probes = first.probes_text(
+        target.module,
+        target.name,
+        target.arguments,
+        asynchronous=target.asynchronous,
+        check=check.expression,
+        why=check.why,
     )
-    seam = f"{target.module.replace('.', '_')}/{target.name}"
-    rows = (
-        f'[seam."{seam}"]\ntitle = "{target.module}.{target.name}"\n\n'
-        f"[kpi.{target.kpi}]\n"
-        'layer = "turn"\n'
-        f'seam = "{seam}"\n'
-        f'probe = "bench.probes:{target.name}_probe"\n'
-        f'question = "What does one call of {target.name} cost?"\n'
-        'fence = "One set of arguments; others may cost more."\n'
-        'unit = "ns"\ndirection = "lower"\nestimand = "call-mean"\ngate = "timed"\ntarget_status = "standing"\n'
-    )
-    table = f'\n[tool.harness]\nkpis = ["bench/kpis/*.toml"]\nunder_test = ["{target.module.partition(".")[0]}"]\n'
-    workflow = resources.files("harness.templates").joinpath("gate.yml").read_text(encoding="utf-8")
     return {
         "bench/__init__.py": "",
         "bench/probes.py": probes,
-        "bench/kpis/first.toml": rows,
-        ".github/workflows/gate.yml": workflow,
-        "pyproject.toml": table,
+        "bench/kpis/first.toml": first.row_text(target.module, target.name, target.kpi),
+        ".github/workflows/gate.yml": first.workflow_text(),
+        "pyproject.toml": first.table_text(target.module),
     }
+
+
+def require_absent(root: Path) -> None:
+    """Refuse to begin where a file that would be written exists.
+
+    Raises:
+        InitError: one does.
+    """
+    there = [name for name in _WRITTEN if (root / name).exists()]
+    if there:
+        raise InitError(f"{', '.join(there)} exists already and is left as it is. Move it away, then run init again.")
 
 
 def write_files(root: Path, files: dict[str, str]) -> list[str]:
@@ -127,9 +165,7 @@ def write_files(root: Path, files: dict[str, str]) -> list[str]:
         InitError: one of them exists already; nothing was written.
         StoreError: a file cannot be written.
     """
-    there = [name for name in files if name != "pyproject.toml" and (root / name).exists()]
-    if there:
-        raise InitError(f"{', '.join(there)} exists already and is left as it is. Move it away, then run init again.")
+    require_absent(root)
     pyproject = root / "pyproject.toml"
     text = pyproject.read_text(encoding="utf-8") if pyproject.is_file() else ""
     for name, content in files.items():

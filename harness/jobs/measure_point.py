@@ -42,6 +42,7 @@ class Outcome:
     engine: str | None = None
     source: str | None = None
     checked: bool = True
+    work: dict[str, int] = field(default_factory=dict)
     touched: dict[str, str | None] = field(default_factory=dict)
     printed: int = 0
     notices: list[str] = field(default_factory=list)
@@ -81,6 +82,7 @@ def measure(point: PlannedPoint, effort: Effort, ask: Ask) -> Iterator[Outcome]:
     else:
         outcome.engine, outcome.source = found["engine"], found["source"]
         outcome.checked = found.get("checked", True)
+        outcome.work = found.get("work", {})
         yield from _time(outcome, effort, ask)
 
 

@@ -12,14 +12,31 @@ from harness.jobs.measure_point import Outcome
 from harness.jobs.modes import Effort
 from harness.jobs.plan import PlannedPoint
 from harness.judge.bounds import median, smallest_sample
+from harness.measure import machine
 from harness.record.run import Mode
 from kpis.terms.kpi import Estimand
 from kpis.terms.reading import Notice, Warn
 
-__all__ = ["CLOCK_SHARE", "FIRST_SLOW", "LOADED", "OFF_CPU", "SPREAD", "loaded", "printed", "timed", "too_few"]
+__all__ = [
+    "CLOCK_LARGE",
+    "CLOCK_PLAIN",
+    "CLOCK_SHARE",
+    "FIRST_SLOW",
+    "LOADED",
+    "OFF_CPU",
+    "SPREAD",
+    "loaded",
+    "printed",
+    "timed",
+    "too_few",
+]
 
 CLOCK_SHARE = 0.01
 """Above this share the harness's own cost shows in the third digit, which is where people begin to read changes."""
+
+CLOCK_PLAIN, CLOCK_LARGE = 0.05, 0.20
+"""Up to a twentieth of what was read is small, since differences are still seen; above a fifth, a change of the clock's
+own cost of a quarter moves the value by the 5 % that a comparison looks for, so the value is to be distrusted."""
 
 OFF_CPU = 0.10
 """Waiting above a tenth of the wall time: displacement on a quiet machine stays under a few percent."""
@@ -31,7 +48,7 @@ FIRST_SLOW = 1.2
 """A first value a fifth above the median, in the median process: past the scatter of values, so it is a cold start."""
 
 LOADED = 0.5
-"""Runnable processes a core before the run began: half a core is somebody else's, beside a worker that wants one."""
+"""Runnable processes a core, of others: half a core is somebody else's, beside a worker that wants one."""
 
 
 _LONGER = {Mode.QUICK: "; leave out --quick to get one", Mode.BUDGET: "; a longer --budget gives one"}
@@ -64,18 +81,28 @@ def _spread(values: list[float]) -> float:
     return (ordered[len(ordered) - 1 - cut] - ordered[cut]) / middle if middle else 0.0
 
 
+def _clock_share(share: float, *, stamped: bool) -> str:
+    """How far the harness's own cost reaches into the value: ``share`` of what was read, taken off of stamped calls."""
+    own = "A stamp of the clock" if stamped else "The harness itself"
+    of = "a stamped call" if stamped else "the slice"
+    told = "it was measured and taken off" if stamped else "it is part of the value"
+    if share <= CLOCK_PLAIN:
+        rest = told if stamped else "read differences, not the last digit"
+        return f"{own} is a small part of {of}, {share:.1%}: {rest}."
+    if share <= CLOCK_LARGE:
+        return f"{own} is {share:.1%} of {of}; {told}."
+    part = "most" if share > 0.5 else "about half" if share > 0.4 else "a third" if share > 0.3 else "a quarter"
+    advice = "time it in batches (estimand call-mean)" if stamped else "put more work into one call of the slice"
+    return f"Distrust the value: {share:.1%} of {of}, {part} of it, is the clock's ({told}). Rather {advice}."
+
+
 def timed(point: PlannedPoint, outcome: Outcome, effort: Effort, values: list[float]) -> list[Notice]:
     """Everything that must stand beside the value of a timed point; ``values`` are those of its processes, in ns."""
     warnings = too_few(len(values), effort)
     share = median([process["overhead_share"] for process in outcome.processes])
     if share > CLOCK_SHARE:
         stamped = point.kpi.estimand is not Estimand.CALL_MEAN
-        sentence = (
-            f"A stamp of the clock is {share:.1%} of a call; it was measured and taken off."
-            if stamped
-            else f"The harness itself is {share:.1%} of the slice: read differences, not the last digit."
-        )
-        warnings.append(Notice(Warn.CLOCK_SHARE, sentence))
+        warnings.append(Notice(Warn.CLOCK_SHARE, _clock_share(share, stamped=stamped)))
     if point.kpi.estimand is Estimand.CALL_MEAN:
         wall = median(values)
         cpu = median([median(process["cpu_ns"]) for process in outcome.processes])
@@ -100,10 +127,28 @@ def timed(point: PlannedPoint, outcome: Outcome, effort: Effort, values: list[fl
     return warnings
 
 
-def loaded(noise: Mapping[str, Any], cores: int) -> Notice | None:
-    """The machine was busy before the run began; None where it was not, or does not say."""
-    averages = noise.get("load_average")
-    if not averages or averages[0] / cores <= LOADED:
+def loaded(before: Mapping[str, Any], cores: int, after: Mapping[str, Any] | None = None) -> Notice | None:
+    """The machine was busy before or after the run, whichever was more; None where neither, or where it does not say.
+
+    To be called when the run has ended: ``after`` is what the machine says then, read here where it is not given. One
+    process of the load after a run is the run's own.
+    """
+    first, last = (_load(noise) for noise in (before, machine.noise() if after is None else after))
+    theirs = [load for load in (first, None if last is None else last - 1) if load is not None]
+    if not theirs or max(theirs) / cores <= LOADED:
         return None
-    sentence = f"Before the run {averages[0]:g} processes wanted {cores} cores: others were at work on this machine."
+    told = [
+        f"{load:g} {when}"
+        for load, when in ((first, "before the run"), (last, "after it, with one of the run's own"))
+        if load is not None
+    ]
+    sentence = (
+        f"The processes that wanted the {cores} core{'s' * (cores != 1)}: {' and '.join(told)}. "
+        "Others were at work on this machine."
+    )
     return Notice(Warn.LOADED, sentence)
+
+
+def _load(noise: Mapping[str, Any]) -> float | None:
+    averages = noise.get("load_average")
+    return float(averages[0]) if averages else None

@@ -17,6 +17,7 @@ from harness.formats.workload import LoadedWorkload
 from harness.jobs.modes import Effort
 from harness.jobs.wired import wired
 from harness.workloads import shipped
+from kpis.growth import is_growth
 from kpis.registry import Catalog, SelectionError, probe_reference, select
 from kpis.terms.kpi import Kpi, Point, Takes
 from kpis.terms.reading import Reason, Undefined
@@ -112,14 +113,17 @@ def make_plan(
     chosen = [kpi for kpi in select(catalog, layers=layers, kpis=kpis, params=params) if wired(kpi)]
     wanted = {kpi.id for kpi in chosen}
     needed = [catalog.get(name) for kpi in chosen for name in _inputs(kpi) if name not in wanted]
+    swept_alone = {name for kpi in chosen if is_growth(kpi) for name in kpi.inputs} - wanted
+    swept_alone -= {name for kpi in chosen if not is_growth(kpi) for name in _inputs(kpi)}
     points: list[PlannedPoint] = []
     derived: list[PlannedPoint] = []
     for kpi in dict.fromkeys([kpi.id for kpi in (*chosen, *needed)]):
         row = catalog.get(kpi)
         into = derived if row.derived else points
         for runtime in dict.fromkeys(runtimes):
-            for planned in _points(row, params, runtime, workloads):
-                into.append(replace(planned, emit=row.id in wanted))
+            at = [] if row.sweep and row.id in swept_alone else _points(row, params, runtime, workloads)
+            at += _swept(row, params, runtime)
+            into += [replace(planned, emit=row.id in wanted) for planned in at]
     return Plan(tuple(points), tuple(derived), effort)
 
 
@@ -131,6 +135,8 @@ def _points(
     kpi: Kpi, params: Mapping[str, Sequence[str]], runtime: tuple[str, str], given: Sequence[LoadedWorkload]
 ) -> list[PlannedPoint]:
     planned: list[PlannedPoint] = []
+    if kpi.sweep.keys() & params.keys():
+        return planned
     for workload, undefined in _workloads(kpi, given):
         replayed = workload is not None and workload.workload.source == "replay"
         values = {key: tuple(values) for key, values in kpi.params.items()}
@@ -144,6 +150,13 @@ def _points(
             at = dict(zip(kept, point, strict=True))
             planned.append(PlannedPoint(kpi, at, runtime, workload, probe_reference(kpi), undefined))
     return planned
+
+
+def _swept(kpi: Kpi, params: Mapping[str, Sequence[str]], runtime: tuple[str, str]) -> list[PlannedPoint]:
+    """The swept points that ``params`` leaves in; their probe builds its own history, so that no workload is named."""
+    asked = [key for key in params if key in kpi.params or key in kpi.sweep]
+    kept = [at for at in kpi.swept() if all(at.get(key) in params[key] for key in asked)]
+    return [PlannedPoint(kpi, at, runtime, None, probe_reference(kpi)) for at in kept]
 
 
 def _workloads(kpi: Kpi, given: Sequence[LoadedWorkload]) -> list[tuple[LoadedWorkload | None, Undefined | None]]:

@@ -14,19 +14,21 @@ from pathlib import Path
 from typing import Any
 
 from harness.jobs import notices
+from harness.jobs.growth import GrowthPoint, distribution_of, evidence_of
 from harness.jobs.measure_point import Outcome
 from harness.jobs.modes import Effort
 from harness.jobs.plan import PlannedPoint
 from harness.judge.bounds import median, median_interval
 from harness.measure.handed import tally_fault
 from harness.record.plain import RunFileError, fits, plain
+from kpis.growth import LEAST_POINTS
 from kpis.registry import Catalog
 from kpis.status import derive
 from kpis.terms.kpi import Estimand, Status
 from kpis.terms.quantity import Basis, Quantity, QuantityError, Source, Unit, combined_basis, weakest_source
 from kpis.terms.reading import Distribution, Leg, Notice, Reading, ReadingKind, Reason, Undefined, Warn
 
-__all__ = ["derived_reading", "shared_reading", "to_reading"]
+__all__ = ["derived_reading", "growth_reading", "shared_reading", "to_reading"]
 
 _KINDS = {
     Estimand.COUNT: ReadingKind.COUNT,
@@ -168,6 +170,27 @@ def _derived(point: PlannedPoint, inputs: Sequence[Reading | None], catalog: Cat
     return _defined(point, catalog, value, basis, source, evidence=evidence, warnings=warnings)
 
 
+def growth_reading(point: PlannedPoint, lengths: Sequence[GrowthPoint], due: int, catalog: Catalog) -> Reading:
+    """The slope over a KPI's lengths of history, of which ``due`` were planned; undefined where one has no number."""
+    return _guarded(point, lambda: _growth(point, lengths, due, catalog))
+
+
+def _growth(point: PlannedPoint, lengths: Sequence[GrowthPoint], due: int, catalog: Catalog) -> Reading:
+    given = [each for each in lengths if each.reading.value is not None]
+    if len(given) < max(due, LEAST_POINTS):
+        there = ", ".join(str(each.length) for each in given) or "none"
+        what = f"It needs {point.kpi.inputs[0]} at every length of history, and there is a number at: {there}."
+        return _blank(point, Undefined(Reason.INPUT_UNDEFINED, what))
+    found = distribution_of(given)
+    basis = combined_basis(*(each.reading.basis for each in given if each.reading.basis is not None))
+    source = weakest_source(*(each.reading.source for each in given if each.reading.source is not None))
+    isolation = given[0].reading.isolation
+    # One notice a code: the points' own say the rest.
+    warnings = list({notice.code: notice for each in reversed(given) for notice in each.reading.warnings}.values())
+    more = {"isolation": isolation, "distribution": found, "evidence": evidence_of(given), "warnings": warnings}
+    return _defined(point, catalog, found.median, basis, source, **more)
+
+
 def _defined(point: PlannedPoint, catalog: Catalog, value: float, basis: Basis, source: Source, **more: Any) -> Reading:
     if not fits(value):
         sentence = f"The value does not fit into 64 bits, as a number of {point.kpi.unit.value} must."
@@ -256,9 +279,15 @@ def _timed(
         _source(point, outcome.source),
         isolation=outcome.engine,
         distribution=distribution,
-        evidence=_stamped(outcome),
+        evidence=[*_stamped(outcome), *_worked(outcome)],
         warnings=warnings,
     )
+
+
+def _worked(outcome: Outcome) -> list[str]:
+    """What one call did, where the probe counted it."""
+    counts = ", ".join(f"{name} {count:,}" for name, count in outcome.work.items())
+    return [f"one call, counted exactly: {counts}"] if counts else []
 
 
 def _stamped(outcome: Outcome) -> list[str]:

@@ -109,12 +109,13 @@ def run(
             changed = asker.changed()
             if changed:
                 trouble = f"{', '.join(changed)} changed while it was measured: run again on a tree that stands still."
+            after = machine.noise()
             readings = readings_of(
                 plan,
                 outcomes,
                 catalog,
                 interrupted=interrupted,
-                loaded=notices.loaded(before, os.cpu_count() or 1),
+                loaded=notices.loaded(before, os.cpu_count() or 1, after),
             )
             late = any(
                 item.undefined is not None and item.undefined.reason is Reason.OUT_OF_BUDGET for item in readings
@@ -131,7 +132,7 @@ def run(
                 selection=selection,
                 machine=Machine(slug=machine.slug(fingerprint), fingerprint=fingerprint),
                 environment=machine.environment(),
-                noise={"before": before, "after": machine.noise()},
+                noise={"before": before, "after": after},
                 source=SourceTree(commit=commit, dirty=dirty, touched=touched_files(project, outcomes.values())),
                 workloads=workload_records(plan),
                 readings=readings,

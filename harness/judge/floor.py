@@ -61,8 +61,10 @@ def floor_of(trials: Sequence[Sequence[float]]) -> Floor | None:
         weighed = (centre**2 / (tau**2 + error**2) for centre, error in zip(centres, errors, strict=True))
         return math.fsum(weighed) - float(chi2.ppf(1 - _CONFIDENCE, len(centres)))
 
+    # What the trials together could still see: a floor below that would be a zero for want of pairs.
+    seen = 1 / math.sqrt(math.fsum(error**-2 for error in errors))
     most = 2 * math.sqrt(math.fsum(centre**2 for centre in centres)) + max(errors)
-    size = 0.0 if excess(0.0) <= 0 else float(brentq(excess, 0.0, most))
+    size = seen if excess(seen) <= 0 else float(brentq(excess, seen, most))
     return Floor(
         size=math.expm1(size),
         edits=len(trials),

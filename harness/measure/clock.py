@@ -18,14 +18,17 @@ __all__ = [
     "Engine",
     "Probe",
     "Slice",
+    "TICKS",
     "Tally",
     "Undefined",
     "WorkNotDoneError",
     "Workload",
+    "clock_fault",
     "clock_overhead_ns",
     "is_async",
     "repeat",
     "stamp",
+    "tick_ns",
 ]
 
 Engine = Literal["none", "noop", "mock", "remote"]
@@ -167,3 +170,44 @@ def clock_overhead_ns(samples: int = 2_000) -> tuple[float, float]:
         deltas.append(clock() - began)
     deltas.sort()
     return float(deltas[len(deltas) // 2]), float(deltas[len(deltas) * 3 // 4] - deltas[len(deltas) // 4])
+
+
+TICKS = 1_000
+"""A value lasts at least this many ticks of the clock, so that quantisation stays under .1 %."""
+
+_STEPS = 100
+_READS = 100_000
+"""A clock of nanoseconds shows all its steps in the first of these reads, which take some milliseconds."""
+_MOST_READS = 4_000_000
+"""Some tenths of a second: the coarsest clocks in use (15.6 ms) have moved many times by then."""
+
+
+def tick_ns() -> int | None:
+    """The smallest step of the wall clock that can be seen, in ns; None of a clock that stands still.
+
+    The reads themselves take time, so that the step is an upper bound of the resolution: honest on both sides. A clock
+    that is patched or frozen by a test is read as it is, and the number of reads is bounded for its sake.
+    """
+    clock = time.perf_counter_ns
+    steps: list[int] = []
+    last = clock()
+    for number in range(_MOST_READS):
+        if len(steps) >= _STEPS or (steps and number >= _READS):
+            break
+        now = clock()
+        if now > last:
+            steps.append(now - last)
+        last = now
+    return min(steps, default=None)
+
+
+def clock_fault(wall_ns: float) -> str | None:
+    """Why a value that lasted ``wall_ns`` cannot be believed, in one sentence; None where the clock is fine enough."""
+    tick = tick_ns()
+    if tick is None:
+        return "The clock stands still: something has frozen it, and no time can be read."
+    if wall_ns < TICKS * tick:
+        return (
+            f"A value of {wall_ns:.0f} ns is under {TICKS:,} ticks of {tick} ns: steps of the clock would be compared."
+        )
+    return None

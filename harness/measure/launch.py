@@ -69,6 +69,8 @@ def worker_environment(seed: int, *, instrument: str = INSTRUMENT) -> dict[str, 
     inherited = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = os.pathsep.join([instrument, inherited] if inherited else [instrument])
     environment["PYTHONHASHSEED"] = str(seed)
+    if sys.flags.utf8_mode:
+        environment.setdefault("PYTHONUTF8", "1")  # `python -X utf8` is the parent's alone
     for name in ("PYTHONSAFEPATH", "PYTHONPYCACHEPREFIX"):  # -P is given; compiled files lie beside their sources
         environment.pop(name, None)
     return environment

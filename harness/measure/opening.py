@@ -10,6 +10,7 @@ import contextlib
 import gc
 import importlib
 import json
+import os
 import sys
 import traceback
 from collections.abc import Mapping
@@ -19,7 +20,17 @@ from typing import Any, NamedTuple
 from harness.measure.clock import ENGINES, Tally, Undefined, Workload, WorkNotDoneError
 from harness.measure.timing import Loop
 
-__all__ = ["Opened", "Refused", "close", "first_line", "open_slice", "refusal", "resolve"]
+__all__ = [
+    "Opened",
+    "Refused",
+    "close",
+    "first_line",
+    "open_slice",
+    "refusal",
+    "require_seed",
+    "require_subject",
+    "resolve",
+]
 
 _SAID = 500
 """Characters of what an error says: whole messages stand in the traceback."""
@@ -103,7 +114,7 @@ def open_slice(job: Mapping[str, Any]) -> Opened:
         raise Refused("error", f"{job['probe']} has no open(): write a class with it, or @probe above the function.")
     what = loop.settle(probe.open(job["kpi"], runtime, _workload(job), dict(job["params"])))
     opened = Opened(what, probe, runtime, loop)
-    _require_subject(job)
+    require_subject(job)
     if isinstance(what, Undefined):
         raise _refused(what)
     if not isinstance(what, Tally):
@@ -144,12 +155,28 @@ class _Checked:
             raise WorkNotDoneError(f"the check refused a result of type {type(result).__name__}")
 
 
-def _require_subject(job: Mapping[str, Any]) -> None:
-    """Refuse a subject that came from another tree than the project's: an installed copy that shadows it."""
-    for name in job["under_test"]:
-        file = getattr(sys.modules.get(name), "__file__", None)
-        if file is not None and not any(Path(file).resolve().is_relative_to(root) for root in job["path"]):
-            raise Refused("error", f"The package {name} was imported from {file}, not from the project.")
+def require_seed(job: Mapping[str, Any]) -> None:
+    """Refuse a process that did not get the hash seed that its job was drawn with: its sides would not be alike."""
+    seed = os.environ.get("PYTHONHASHSEED")
+    if seed != job["seed"]:
+        raise Refused("error", f"The worker runs with hash seed {seed}, not with {job['seed']} as it was told.")
+
+
+def require_subject(job: Mapping[str, Any]) -> None:
+    """Refuse a subject that came from another tree than the project's: an installed copy that shadows it.
+
+    Of a package, each module that has a source file is looked at: what was imported late counts as much.
+    """
+    named = frozenset(job["under_test"])
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] not in named:
+            continue
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or ("." in name and not file.endswith(".py")):
+            continue
+        if not any(Path(file).resolve().is_relative_to(root) for root in job["path"]):
+            what = "module" if "." in name else "package"
+            raise Refused("error", f"The {what} {name} was imported from {file}, not from the project.")
 
 
 def _require_slice(what: Any, job: Mapping[str, Any]) -> None:

@@ -10,11 +10,13 @@ from __future__ import annotations
 import json
 import os
 import resource
+import sys
 import time
 from collections.abc import Mapping
 from typing import Any, BinaryIO
 
-from harness.measure.opening import Opened, Refused, close, open_slice, refusal
+from harness.measure.clock import clock_fault
+from harness.measure.opening import Opened, Refused, close, open_slice, refusal, require_seed, require_subject
 from harness.measure.timing import time_batch, time_calls
 
 __all__ = ["MAX_LOOPS", "serve"]
@@ -31,14 +33,20 @@ def serve(job: Mapping[str, Any], commands: BinaryIO, answers: BinaryIO) -> None
     """Answer commands until ``quit`` or the end of the pipe; an error of the probe is the last answer."""
     opened = None
     try:
+        require_seed(job)
         opened = open_slice(job)
         _say(answers, {"ready": True, "engine": opened.what.engine})
+        known = len(sys.modules)
         for line in commands:
             word, *numbers = line.decode().split()
             if word == "quit":
                 break
             calls = [int(number) for number in numbers]
-            _say(answers, _calibrated(opened, job) if word == "calibrate" else _value(opened, job, *calls))
+            answer = _calibrated(opened, job) if word == "calibrate" else _timed(opened, job, *calls)
+            if len(sys.modules) != known:  # the calls imported what opening did not
+                require_subject(job)
+                known = len(sys.modules)
+            _say(answers, answer)
     except BaseException as error:
         _say(answers, refusal(error))
     finally:
@@ -69,13 +77,30 @@ def _value(opened: Opened, job: Mapping[str, Any], calls: int, block: int = 1) -
     return {"wall_ns": wall, "cpu_ns": cpu, "displaced": displaced}
 
 
+def _timed(opened: Opened, job: Mapping[str, Any], calls: int, block: int = 1) -> dict[str, Any]:
+    """As :func:`_value`, and never zero: a ratio to no time at all is none."""
+    answer = _value(opened, job, calls, block)
+    if answer["wall_ns"] <= 0:
+        raise Refused("too-short", "A value took no time at all on this clock: it stands still, or is too coarse.")
+    return answer
+
+
 def _calibrated(opened: Opened, job: Mapping[str, Any]) -> dict[str, Any]:
-    """Double the loops until a value lasts ``min_time``; the lesser of two values decides, so that a stall does not."""
-    loops, means = 1, job["estimand"] == "call-mean"
+    """Double the loops until a value lasts ``min_time``; the lesser of two values decides, so that a stall does not.
+
+    Raises:
+        Refused: the batch does no work, or the clock stands still or is too coarse for the value.
+    """
+    loops, means, least = 1, job["estimand"] == "call-mean", job["min_time"] * 1e9
     afresh, began = getattr(opened.what, "afresh", False), time.perf_counter()
     while True:
-        wall = min(_value(opened, job, loops)["wall_ns"] for _ in range(2)) * (1 if means else loops)
-        if wall >= job["min_time"] * 1e9 or (afresh and time.perf_counter() - began > LONGEST_SET_UP_S):
+        values = [_value(opened, job, loops) for _ in range(2)]
+        wall, cpu = (min(value[of] for value in values) * (1 if means else loops) for of in ("wall_ns", "cpu_ns"))
+        # By CPU time it is long enough, and the wall clock has not moved: more loops would be asked for without end.
+        still = wall == 0 and cpu >= least
+        if still or wall >= least or (afresh and time.perf_counter() - began > LONGEST_SET_UP_S):
+            if (fault := clock_fault(wall)) is not None:
+                raise Refused("too-short", fault)
             return {"loops": loops, "wall_ns": wall}
         if loops >= MAX_LOOPS:
             raise Refused(

@@ -11,24 +11,20 @@ from __future__ import annotations
 import io
 import os
 import statistics
-import time
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from typing import Any
 
 import pyperf
 
-from harness.measure.clock import clock_overhead_ns, is_async
+from harness.measure.clock import clock_fault, clock_overhead_ns, is_async
 from harness.measure.opening import Opened, Refused
 from harness.measure.timing import Value, empty_call_ns, empty_loop_ns, time_batch, time_calls
 
-__all__ = ["EMPTY", "MAX_LOOPS", "TICKS", "bucket", "run"]
+__all__ = ["EMPTY", "MAX_LOOPS", "bucket", "run"]
 
 MAX_LOOPS = 2**24
 """Beyond this the batch does not do its loops: 5 ms over 2**24 calls would be .3 ns a call, less than a cycle."""
-
-TICKS = 1_000
-"""A value lasts at least this many ticks of the clock, so that quantisation stays under .1 %."""
 
 EMPTY = 1.2
 """A call that costs no more than this many empty calls did nothing: one attribute access alone adds a quarter."""
@@ -161,9 +157,8 @@ class _Recorder:
 
     def require_loops(self, loops: int) -> None:
         """Refuse a slice whose batch takes as long for twice the loops, and one too short for the clock."""
-        tick = _tick_ns()
-        if self.last_raw_ns < TICKS * tick:
-            raise Refused("too-short", f"A value of {self.last_raw_ns} ns is under {TICKS} ticks of {tick} ns.")
+        if (fault := clock_fault(self.last_raw_ns)) is not None:
+            raise Refused("too-short", fault)
         if not self.batches:
             return
         taken: dict[int, list[Value]] = {loops: [], 2 * loops: []}
@@ -188,19 +183,6 @@ def _metadata(job: Mapping[str, Any]) -> dict[str, str]:
 
 _PRIVATE = {"hostname", "command", "command_cwd", "python_executable", "boot_time", "uptime"}
 """What pyperf notes and a committed file must not hold: names and paths of the machine."""
-
-
-def _tick_ns() -> int:
-    """The smallest step of the clock in ns that 2,000 readings show."""
-    steps = set()
-    last = time.perf_counter_ns()
-    for _ in range(2_000):
-        now = time.perf_counter_ns()
-        if now > last:
-            steps.add(now - last)
-        last = now
-    # The reads themselves take time, so the step seen is an upper bound of the resolution: honest on both sides.
-    return min(steps, default=1)
 
 
 def nearest_rank(ordered: list[int], quantile: float) -> int:

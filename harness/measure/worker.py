@@ -150,7 +150,9 @@ def _try_once(opened: Opened, job: Mapping[str, Any]) -> dict[str, Any]:
         words = ", ".join(SOURCES)
         raise Refused("bad-value", f"The slice says source = {shown(source)}; it must be one of {words}.")
     checked = bool(getattr(opened.what, "checked", True))
-    return {"slice": wanted, "engine": opened.what.engine, "source": source, "checked": checked}
+    work = getattr(opened.what, "work", None)
+    counted = {} if work is None else {"work": dict(work)}
+    return {"slice": wanted, "engine": opened.what.engine, "source": source, "checked": checked, **counted}
 
 
 def _sound(tally: Tally) -> dict[str, Any]:

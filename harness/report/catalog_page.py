@@ -119,6 +119,9 @@ def _formed(kpi: Kpi) -> str:
     parts = [_cell(kpi.note or "as its probe counts it")]
     if kpi.params:
         parts.append(f"parameters {_code(params_text(kpi.params))}")
+    if kpi.sweep:
+        at = point_text(kpi.sweep_at or kpi.gate_point)
+        parts.append(f"besides {_code(params_text(kpi.sweep))}" + (f" at {_code(at)}" if at else ""))
     if kpi.knobs:
         parts.append(f"knobs {_code(knobs_text(kpi.knobs))}")
     return f"- `{kpi.id}`: {'; '.join(parts)}"

@@ -14,6 +14,7 @@ import kpis as kpis_package
 from harness.report.catalog_page import LAYER_TITLES, knobs_text, params_text, point_text
 from harness.report.inert import inert
 from harness.report.naming import command, said
+from kpis.growth import HISTORY, is_growth
 from kpis.registry import Catalog, probe_reference
 from kpis.terms.kpi import Gate, Kpi, Status, Takes
 
@@ -75,6 +76,11 @@ def explain_text(
         ("unit", f"{kpi.unit.value}; {_better(kpi)}"),
         ("gate", _gate(kpi)),
         ("parameters", params_text(kpi.params) or "none"),
+        *(
+            [("besides", f"{params_text(kpi.sweep)}, at {point_text(kpi.sweep_at or kpi.gate_point)} alone")]
+            if kpi.sweep
+            else []
+        ),
         ("takes", _takes(kpi)),
         ("fence", kpi.fence),
         *_formation(kpi),
@@ -147,8 +153,9 @@ def _files(kpi: Kpi, probe_known: bool, seam_known: bool, ours: str) -> list[tup
     seam = f"seams/{kpi.seam}.py" if kpi.origin == "catalog" or seam_known else f"the runtime's offer of {kpi.seam}"
     if kpi.origin != "catalog" and seam_known:
         seam += ours
+    own = f"[kpi.{kpi.id}]" if not is_growth(kpi) else f"by the parameter {HISTORY} of [kpi.{kpi.inputs[0]}]"
     return [
-        ("row", f"{row}, [kpi.{kpi.id}]"),
+        ("row", f"{row}, {own}"),
         ("seam", seam if seam_known or kpi.origin != "catalog" else f"{seam} (not there yet)"),
         ("probe", probe if probe_known or kpi.inputs else f"{probe} (nothing there emits it yet)"),
     ]

@@ -1,18 +1,24 @@
 """A gate as text: the verdict first, then what moved and where, then what was excluded and how small it could be.
 
-``ok`` is written as what it says: at most so much slower. Refuses to show a ratio without its bounds.
+``ok`` is written as what it says: at most so much slower. The project's own KPIs come first; of the built-in ones, what
+is left out or unchanged is a line with a number, since all of it is in the file. Refuses to show a ratio without its
+bounds.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from rich.console import Console
 from rich.text import Text
 
+from harness.gating.deadline import ENDED
+from harness.gating.rows import LEFT_OUT
 from harness.record.gate import GateFile, GateRow
+from harness.report import brief
 from harness.report.inert import encoding_of, inert
-from kpis.terms.claim import VerdictState
+from kpis.terms.claim import VerdictBasis, VerdictState
 from kpis.terms.comparison import Comparison, State
 from kpis.terms.reading import Leg
 
@@ -69,7 +75,8 @@ def sentence_of_comparison(found: Comparison) -> str:
             why = "; ".join(found.evidence[-1:])
             return f"{shown}, smallest visible {_percent(found.smallest_visible)}{'; ' if why else ''}{why}"
         case _:
-            return "; ".join(found.evidence) or found.state.value
+            *others, last = found.evidence or (found.state.value,)
+            return "; ".join((*(said.rstrip(".") for said in others), last))
 
 
 def _percent(fraction: float | None) -> str:
@@ -96,8 +103,12 @@ def _name(row: GateRow) -> str:
     return named if row.leg is Leg.MAIN else f"{named} {row.leg.value}"
 
 
-def render_gate(file: GateFile, console: Console) -> None:
-    """Print ``file`` on ``console``; texts from outside are shown inert."""
+def render_gate(file: GateFile, console: Console, *, built_in: Collection[str] = (), verbose: bool = False) -> None:
+    """Print ``file`` on ``console``; texts from outside are shown inert.
+
+    ``built_in`` are the ids of the KPIs that the project has not brought itself. Beside its own they come last and,
+    unless ``verbose``, are only counted where they are left out or unchanged.
+    """
     encoding = encoding_of(console.file)
 
     def line(text: str, style: str = "", indent: int = 0) -> None:
@@ -113,25 +124,57 @@ def render_gate(file: GateFile, console: Console) -> None:
     if file.injected:
         said = ", ".join(f"{point} x {factor:g}" for point, factor in file.injected.items())
         line(f"Self-test: {said} was injected. The verdict is about the gate, not about the code.", "bold")
-    for state in _ORDER:
-        rows = [row for row in file.rows if row.state is state]
-        if rows:
-            _section(state, rows, line)
+    mine = [row for row in file.rows if row.kpi not in built_in]
+    others = [row for row in file.rows if row.kpi in built_in]
+    for rows, counted in ((mine, False), (others, bool(mine) and not verbose)):
+        for state in _ORDER:
+            chosen = [row for row in rows if row.state is state]
+            left_out = [row for row in chosen if _left_out(row)]
+            _section(state, [row for row in chosen if row not in left_out], line, counted)
+            _left_out_section(left_out, line, counted)
     verdict = file.verdict
     style = {VerdictState.PASS: "bold green", VerdictState.FAIL: "bold red"}.get(verdict.state, "bold")
     by = f" by {', '.join(verdict.by)}" if verdict.by else ""
+    by += ", nothing was compared" if verdict.basis is VerdictBasis.NO_RULES else ""
     sure = f" ({verdict.confidence.value})" if verdict.confidence else ""
     console.print()
     line(f"{verdict.state.value}: {verdict.basis.value}{by}{sure}; {file.seconds:.0f} s.", style)
 
 
-def _section(state: State, rows: list[GateRow], line: Line) -> None:
-    if state is State.UNCHANGED:
-        line(f"unchanged: {', '.join(_name(row) for row in rows)}: every touched file is the same on both sides")
+def _left_out(row: GateRow) -> bool:
+    return row.state is State.NEW and bool(row.evidence) and row.evidence[0].startswith(LEFT_OUT)
+
+
+def _kpis(rows: Sequence[GateRow]) -> str:
+    count = len({row.kpi for row in rows})
+    return f"{count} built-in KPI{'s' * (count != 1)}"
+
+
+def _left_out_section(rows: list[GateRow], line: Line, counted: bool) -> None:
+    if rows and counted:
+        line(brief.sentence(len({row.kpi for row in rows})))
         return
     for row in rows:
-        line(f"{state.value}: {_name(row)}: {sentence_of(row)}", _STYLES.get(state, ""))
-        for function in row.functions:
+        word = "skipped" if row.runtime == "pytest" else "not offered"
+        line(f"{word}: {_name(row)}: {row.evidence[0].removeprefix(LEFT_OUT)}")
+
+
+def _section(state: State, rows: list[GateRow], line: Line, counted: bool) -> None:
+    for sentence, alike in _by_sentence(state, rows).items():
+        shared = state is State.UNCHANGED or sentence.startswith(ENDED)
+        names = f"{_kpis(alike)} (named with --verbose)" if counted and shared else ", ".join(map(_name, alike))
+        line(f"{state.value}: {names}: {sentence}", _STYLES.get(state, ""))
+        for function in (function for row in alike for function in row.functions):
             line(function, indent=4)
-        for notice in row.warnings:
-            line(f"warning, {notice.code.value}: {notice.message}", indent=4)
+        for notice in dict.fromkeys(notice for row in alike for notice in row.warnings):
+            if notice.message not in sentence:
+                line(f"warning, {notice.code.value}: {notice.message}", indent=4)
+
+
+def _by_sentence(state: State, rows: list[GateRow]) -> dict[str, list[GateRow]]:
+    """Rows of one state by what is to be said of them, which is said once: unchanged, not reached, not offered."""
+    groups: dict[str, list[GateRow]] = {}
+    for row in rows:
+        sentence = sentence_of(row) if state is not State.UNCHANGED else "every touched file is the same on both sides"
+        groups.setdefault(sentence, []).append(row)
+    return groups

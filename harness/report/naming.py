@@ -11,7 +11,7 @@ import os
 import shlex
 from collections.abc import Iterable, Mapping
 
-__all__ = ["MODULE", "SCRIPT", "command", "name_of", "program", "said", "set_program", "typed"]
+__all__ = ["MODULE", "SCRIPT", "command", "name_of", "named", "program", "said", "set_program", "typed"]
 
 MODULE = "python -m harness"
 SCRIPT = "loopladder"
@@ -59,6 +59,11 @@ def set_program(argv0: str) -> None:
 def program() -> str:
     """What starts us: ``python -m harness``, ``loopladder``, or the path of the script."""
     return _program
+
+
+def named() -> str:
+    """Our name, where it is read and not typed, as above a usage: the console script's without its path."""
+    return MODULE if _program == MODULE else SCRIPT
 
 
 def said(text: str) -> str:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import TextIO
 
 from harness.report.inert import encoding_of, inert
+from harness.report.width import NARROW, WHOLE_WORDS
 
 __all__ = ["Progress", "duration"]
 
@@ -64,9 +66,11 @@ class Progress:
         self._write(_WIPE + self._line)
 
     def say(self, sentence: str) -> None:
-        """Print a sentence above the line, on a terminal; in a pipe it is left to the report."""
+        """Print a sentence above the line, wrapped, on a terminal; in a pipe it is left to the report."""
         if self._live:
-            self._write(_WIPE + inert(sentence, encoding_of(self._stream)) + "\n" + self._line)
+            width = min(_columns(self._stream), NARROW)
+            text = textwrap.fill(inert(sentence, encoding_of(self._stream)), width, **WHOLE_WORDS)
+            self._write(_WIPE + text + "\n" + self._line)
 
     def remaining(self, done: int, total: int) -> float:
         """The expected rest in seconds: from the plan at first, from what points have really taken as they pass."""

@@ -1,8 +1,9 @@
 """A run as tables for a terminal or a pipe: layer by layer, what was measured apart from what was modeled or reported.
 
 Each table holds one axis: its numbers pass through a :class:`~kpis.terms.quantity.Column`, which raises when a model
-is put below a clock. Only numbers stand in a table; what they are made of, what is undefined and why, and warnings
-stand below it. Refuses to judge, and to trust a text: everything from outside is shown inert.
+is put below a clock. What has an interval stands apart from what was counted, so that a heading holds for all that is
+below it. Only numbers stand in a table; what they are made of, what is undefined and why, and warnings stand below it.
+The project's own KPIs come first. Refuses to judge, and to trust a text: everything from outside is shown inert.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from rich.text import Text
 import kpis as kpis_package
 from harness.record.run import Mode, Run
 from harness.record.store import StoreError, find_root
+from harness.report import brief
 from harness.report.facts import facts_in_words
 from harness.report.naming import command, program
 from harness.report.notes import absent, by_kpi, fences, first_sentence, made_of, warnings
@@ -28,7 +30,7 @@ from kpis.terms.reading import Reading, ReadingKind, Warn
 __all__ = ["Fences", "console_on", "render_run"]
 
 _WIDE = 100  # from here on the status has a column
-_TITLES = ("KPI", "value", "95 % interval", "basis, source")
+_INTERVAL, _PARTS = "95 % interval", "made of"
 _HEADING = {Axis.MEASURED: "measured", Axis.MODELED: "modeled, not measured", Axis.REPORTED: "reported by others"}
 _ORIGIN = {"synthetic": "authored", "replay": "recorded"}
 _COUNTED = {"verdict_reason_distribution": "verdicts"}  # what a histogram's bare total is a number of
@@ -36,21 +38,31 @@ _NOISE = (Warn.SPREAD, Warn.OFF_CPU, Warn.LOADED)
 _HOME = Path(str(kpis_package.__file__)).resolve().parents[1]
 
 
-def render_run(run: Run, catalog: Fences, console: Console, path: Path | None = None) -> None:
+def render_run(run: Run, catalog: Fences, console: Console, path: Path | None = None, *, verbose: bool = False) -> None:
     """Print ``run`` on ``console``; ``path`` is where its file lies, or None where it was not kept.
+
+    In a project with KPIs of its own, built-in ones that its runtime does not offer are only counted unless
+    ``verbose``.
 
     Raises:
         QuantityError: a reading claims what its basis does not allow (milliseconds of a clock, a truth value of 2).
     """
     page = page_on(console, catalog, run.readings, {name: work.kind for name, work in run.workloads.items()})
     _head(run, page)
+    rows = catalog.kpis.values() if hasattr(catalog.kpis, "values") else catalog.kpis
+    own = brief.own_ids(rows)
+    unsaid = frozenset() if verbose else brief.unsaid(run.readings, rows, run.selection.kpis)
+    said = sorted((item for item in run.readings if item.kpi not in unsaid), key=lambda item: item.kpi not in own)
     for layer in Layer:
         for axis in Axis:
-            chosen = [reading for reading in run.readings if reading.layer is layer and _axis(reading) is axis]
+            chosen = [reading for reading in said if reading.layer is layer and _axis(reading) is axis]
             if chosen:
                 _section(layer, axis, chosen, page)
+    if unsaid:
+        page.blank()
+        page.line(brief.sentence(len(unsaid)))
     _workloads(run, page)
-    _foot(run, page, path)
+    _foot(run, page, path, said)
 
 
 def _axis(reading: Reading) -> Axis:
@@ -74,8 +86,12 @@ def _section(layer: Layer, axis: Axis, readings: Sequence[Reading], page: Page) 
     page.blank()
     page.line(f"{layer.value}: {_HEADING[axis]}" if defined else f"{layer.value}: nothing {axis.value}", "bold")
     if defined:
-        titles = (*_TITLES, "status") if page.width >= _WIDE else _TITLES
-        page.grid(titles, _rows(defined, page))
+        timed = [reading for reading in defined if reading.distribution is not None]
+        _table(timed, _INTERVAL, page)
+        if timed and len(timed) < len(defined):
+            page.blank()
+        counted = [reading for reading in defined if reading.distribution is None]
+        _table(counted, _PARTS if any(_bounds(reading, page) for reading in counted) else None, page)
     below = fences(defined, page, status=page.width < _WIDE)
     blocks = (below, made_of(defined, page), absent(readings, page), warnings(readings, page))
     styles = ("dim", "", "", "yellow")
@@ -86,13 +102,23 @@ def _section(layer: Layer, axis: Axis, readings: Sequence[Reading], page: Page) 
             page.line(words, style)
 
 
+def _table(readings: Sequence[Reading], middle: str | None, page: Page) -> None:
+    """One grid; ``middle`` is the heading of what stands between value and basis, or None where nothing does."""
+    if not readings:
+        return
+    titles = ["KPI", "value", *([middle] if middle else []), "basis, source"]
+    if page.width >= _WIDE:
+        titles.append("status")
+    page.grid(titles, _rows(readings, page, middle=middle is not None))
+
+
 def _quantity(reading: Reading) -> Quantity | None:
     if reading.value is None or reading.basis is None or reading.source is None:
         return None
     return Quantity(reading.value, reading.unit, reading.basis, reading.source)
 
 
-def _rows(readings: Sequence[Reading], page: Page) -> list[Row]:
+def _rows(readings: Sequence[Reading], page: Page, *, middle: bool) -> list[Row]:
     """A KPI without parameters is one row; one with parameters has a heading and a row a point."""
     column = Column()
     rows = []
@@ -106,20 +132,17 @@ def _rows(readings: Sequence[Reading], page: Page) -> list[Row]:
             if quantity is None:
                 continue
             column.add(quantity)
-            where, cells = page.where(reading), _cells(reading, quantity, page)
+            where, cells = page.where(reading), _cells(reading, quantity, page, middle=middle)
             rows.append(Row(Text(where, style="dim"), cells, indent=2) if where else Row(name, cells))
     return rows
 
 
-def _cells(reading: Reading, quantity: Quantity, page: Page) -> tuple[Text, ...]:
+def _cells(reading: Reading, quantity: Quantity, page: Page, *, middle: bool) -> tuple[Text, ...]:
     value = shown(quantity.value, quantity.unit, page.signs)
     if reading.kind is ReadingKind.HISTOGRAM:
         value = f"{value} {_COUNTED.get(reading.kpi, 'in all')}"
-    cells = (
-        Text(value, style="bold"),
-        Text(_bounds(reading, page)),
-        Text(f"{quantity.basis.value}, {quantity.source.value}"),
-    )
+    between = (Text(_bounds(reading, page)),) if middle else ()
+    cells = (Text(value, style="bold"), *between, Text(f"{quantity.basis.value}, {quantity.source.value}"))
     return (*cells, Text(reading.status.value)) if page.width >= _WIDE else cells
 
 
@@ -144,26 +167,26 @@ def _workloads(run: Run, page: Page) -> None:
             page.line(page.safe(facts), indent=2)
 
 
-def _foot(run: Run, page: Page, path: Path | None) -> None:
+def _foot(run: Run, page: Page, path: Path | None, said: Sequence[Reading]) -> None:
     page.blank()
-    shown_fences = [page.fences.get(reading.kpi, "") for reading in run.readings if reading.undefined is None]
+    shown_fences = [page.fences.get(reading.kpi, "") for reading in said if reading.undefined is None]
     if any(first_sentence(fence) != fence for fence in shown_fences):
         page.whole(f"Whole fences: {program()} explain KPI")
     if path is not None:
         page.whole(f"Run file {page.safe(_relative(path))}")
-    page.whole(f"Next: {page.safe(_following(run))}")
+    page.whole(f"Next: {page.safe(_following(run, said))}")
 
 
-def _following(run: Run) -> str:
+def _following(run: Run, said: Sequence[Reading]) -> str:
     """The command that helps most: go on, understand what is missing, quieten the machine, or look at the catalog."""
     if not run.complete:
         words = run.argv if run.argv[:1] == ["run"] else ["run"]
         return command([*(word for word in words if word != "--resume"), "--resume"])
-    missing = [reading for reading in run.readings if reading.undefined is not None]
+    missing = [reading for reading in said if reading.undefined is not None]
     void = [reading for reading in missing if reading.undefined is not None and reading.undefined.reason.void]
     if missing:
         return command(["explain", (void or missing)[0].kpi])
-    if any(notice.code in _NOISE for reading in run.readings for notice in reading.warnings):
+    if any(notice.code in _NOISE for reading in said for notice in reading.warnings):
         return command(["doctor"])
     return command(["catalog", "--check"]) if _at_home() else command(["list"])
 

@@ -7,9 +7,21 @@ does not depend on the window it was made in.
 from __future__ import annotations
 
 import os
-from typing import IO, Any
+from typing import IO, Any, Final, TypedDict
 
-__all__ = ["PIPE", "columns"]
+__all__ = ["NARROW", "PIPE", "WHOLE_WORDS", "columns"]
+
+
+class _Breaks(TypedDict):
+    break_long_words: bool
+    break_on_hyphens: bool
+
+
+WHOLE_WORDS: Final[_Breaks] = {"break_long_words": False, "break_on_hyphens": False}
+"""For :mod:`textwrap`: names, paths and options stay in one piece."""
+
+NARROW = 80
+"""Columns of a sentence that stands by itself: a longer line is hard to read, however wide the window is."""
 
 PIPE = 100
 """Columns where there is no terminal to ask."""

@@ -101,7 +101,8 @@ class Kpi:
     """One row of the catalog.
 
     ``params`` maps a key to its values, and their product is the set of points; ``gate_point`` is the one point at
-    which a timed KPI gates. ``inputs`` with ``formula`` make a derived row: it is computed from other readings.
+    which a timed KPI gates. ``sweep`` holds keys that are varied besides, each at ``sweep_at`` alone
+    (empty: the gate point). ``inputs`` with ``formula`` make a derived row: it is computed from other readings.
     ``shares`` names the KPI whose stamped calls this one is read from. ``reasons`` are the histogram keys that may
     appear (empty: open). ``knobs`` are the parameters of a cost model with their defaults.
     """
@@ -118,6 +119,8 @@ class Kpi:
     target_status: Status
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
     gate_point: Point = field(default_factory=dict)
+    sweep: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sweep_at: Point = field(default_factory=dict)
     replay_params: Point = field(default_factory=dict)
     takes: Takes = Takes.NONE
     default_workload: bool = True
@@ -139,6 +142,11 @@ class Kpi:
         return bool(self.inputs) or self.shares is not None
 
     def points(self) -> list[Point]:
-        """Every parameter point, in the order in which the catalog lists keys and values."""
+        """Every parameter point, in the order in which the catalog lists keys and values; swept ones last."""
         keys = list(self.params)
-        return [dict(zip(keys, values, strict=True)) for values in product(*self.params.values())]
+        return [dict(zip(keys, values, strict=True)) for values in product(*self.params.values())] + self.swept()
+
+    def swept(self) -> list[Point]:
+        """The points that vary one key of ``sweep``, and hold the others."""
+        at = self.sweep_at or self.gate_point
+        return [{**at, key: value} for key, values in self.sweep.items() for value in values]

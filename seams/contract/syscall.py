@@ -24,6 +24,7 @@ __all__ = [
     "Handle",
     "Counters",
     "FastPathStats",
+    "NESTING",
     "ToolEngine",
     "Rung",
     "Admitter",
@@ -32,6 +33,8 @@ __all__ = [
     "Hook",
     "Submit",
     "Reap",
+    "Ladder",
+    "Preflight",
     "FastPath",
     "Worlds",
 ]
@@ -42,6 +45,26 @@ def _no_constant(name: str) -> NoReturn:
 
 
 _DECODE = JSONDecoder(parse_constant=_no_constant).decode
+
+NESTING = 128
+"""Levels of lists and objects in arguments. What is deeper is no tool's argument, and a rung that walks it would end
+where the interpreter's stack does, which depends on who called."""
+
+
+def _too_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(NESTING):
+        level = [
+            child
+            for each in level
+            for child in (each.values() if isinstance(each, dict) else each)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
 _EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
@@ -67,7 +90,7 @@ class ToolCall:
     def arguments(self) -> dict[str, Any] | None:
         """The arguments as a JSON object, to be read and never changed; ``{}`` where empty, None where no object.
 
-        Decoded once, however many rungs ask.
+        Decoded once, however many rungs ask. What is nested deeper than ``NESTING`` is none.
         """
         read = self._read
         if read is not None and read[0] is self.args:
@@ -78,6 +101,9 @@ class ToolCall:
         except (ValueError, RecursionError):
             value = None
         found: dict[str, Any] | None = value if isinstance(value, dict) else None
+        # Counted first: only an object with that many brackets can be that deep.
+        if found is not None and self.args.count(b"{") + self.args.count(b"[") > NESTING and _too_deep(found):
+            found = None
         self._read = (self.args, found)
         return found
 
@@ -225,6 +251,27 @@ class Reap(Submit, Protocol):
     """``syscall/reap``: a kernel whose fast path is not asked, so that every admitted call reaches its engine."""
 
     engine: ToolEngine
+
+
+class Ladder(Protocol):
+    """The rung of cheap checks before dispatch, and its books."""
+
+    name: str
+    """What it signs its refusals with."""
+    total: int
+    """Submitted calls that it was asked about."""
+    caught: int
+    """Those of them that it refused."""
+
+    def catch_rate(self) -> float | None:
+        """Caught over total; None before the first call."""
+        ...
+
+
+class Preflight(Submit, Protocol):
+    """``syscall/preflight``: a kernel that shows its ladder."""
+
+    ladder: Ladder
 
 
 class FastPath(Protocol):

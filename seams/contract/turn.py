@@ -14,13 +14,18 @@ from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 __all__ = [
+    "COVERAGE",
     "DEFAULT_BUDGET",
+    "EXACT",
     "GREEDY",
+    "VALUE_SCALE",
     "Candidate",
     "Durability",
     "Elided",
     "ElisionReason",
     "Forecast",
+    "Geometry",
+    "Materialized",
     "Message",
     "Outlook",
     "Plan",
@@ -41,6 +46,15 @@ DEFAULT_BUDGET = 4096
 GREEDY = "greedy-density"
 """The objective every planner offers: most benefit a token first."""
 
+EXACT = "exact-dp"
+"""The objective of the greatest benefit that the tokens can hold, benefits counted in steps of 1/``VALUE_SCALE``."""
+
+COVERAGE = "coverage"
+"""The objective under which a word of the intents counts once, with the first selected span that holds it."""
+
+VALUE_SCALE = 1_000_000
+"""An exact plan adds whole numbers: a benefit times this, rounded."""
+
 
 class Durability(StrEnum):
     """How long what a span says stays true."""
@@ -52,7 +66,7 @@ class Durability(StrEnum):
 
 
 class ElisionReason(StrEnum):
-    """Why a span is not in the view. ``no_benefit``: it would have fitted, and was worth nothing."""
+    """Why a span is not in the view. ``no_benefit``: to what the objective had chosen it would have added nothing."""
 
     SEALED = "sealed"
     TOMBSTONED = "tombstoned"
@@ -116,12 +130,29 @@ class Forecast(NamedTuple):
     weights: Weights = Weights()
 
 
+class Geometry(NamedTuple):
+    """Of which parts a benefit is made, so that what two spans both say can be counted once.
+
+    ``words`` are those of the intents that the span holds, of ``asked`` words in all; all of them together are worth
+    ``relevance``. ``rest`` is what utility, durability and recency are worth; primacy is in neither part.
+    """
+
+    words: frozenset[str]
+    asked: int
+    relevance: float
+    rest: float
+
+
 class Candidate(NamedTuple):
-    """A scored span: ``cost`` in tokens (not negative), ``benefit`` finite and without unit."""
+    """A scored span: ``cost`` in tokens (not negative), ``benefit`` finite and without unit.
+
+    One without ``geometry`` is worth its benefit whatever else was chosen.
+    """
 
     cell: Span
     cost: int
     benefit: float
+    geometry: Geometry | None = None
 
 
 class Selected(NamedTuple):
@@ -155,7 +186,8 @@ class Plan:
     """A partition of ``candidates`` scored spans; both parts are in (step, id) order.
 
     ``objective`` names what really filled the budget. ``over_budget``: the pins alone cost more than ``budget``; they
-    stay, and nothing else is selected. ``benefit`` sums the selected spans, each as scored alone.
+    stay, and nothing else is selected. ``benefit`` sums the selected spans, each as scored alone. ``fell_back_from``:
+    the objective that was asked for, where its work would have been too much and ``objective`` did it instead.
     """
 
     budget: int
@@ -167,6 +199,7 @@ class Plan:
     pinned_tokens: int
     benefit: float
     over_budget: bool
+    fell_back_from: str | None = None
 
 
 class Rendered(NamedTuple):
@@ -216,6 +249,15 @@ class Witness:
     cost_diverged: tuple[str, ...] = ()
 
 
+class Materialized(NamedTuple):
+    """A plan made text: what was rendered and what was refused, in step order, and the witness of both."""
+
+    plan: Plan
+    rendered: tuple[Rendered, ...]
+    refused: tuple[Refused, ...]
+    witness: Witness
+
+
 class Outlook(NamedTuple):
     """What a turn is planned from: its messages lowered to spans, and the forecast read off them."""
 
@@ -246,7 +288,11 @@ class Planner(Protocol):
         releases: Collection[str] = (),
         objective: str = GREEDY,
     ) -> Plan:
-        """Partition ``candidates`` within ``budget`` tokens. An objective not offered is an error, never another."""
+        """Partition ``candidates`` within ``budget`` tokens.
+
+        An objective that the planner does not offer is a ValueError. One whose work would be too much may be replaced,
+        and the plan then names what took its place.
+        """
         ...
 
 

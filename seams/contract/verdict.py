@@ -1,4 +1,4 @@
-"""The closed vocabularies of the syscall floor: verdict kinds with their rank, reasons, statuses, witnesses.
+"""The closed vocabularies of the syscall floor: verdict kinds with their rank, reasons, statuses, witnesses, taint.
 
 Numbers only. How a reason is named, looked up and registered is in ``seams.syscall.reasons``, the ranks of
 out-of-tree kinds are in ``seams.syscall.fold``.
@@ -10,7 +10,17 @@ from collections.abc import Mapping
 from enum import Enum, IntEnum
 from types import MappingProxyType
 
-__all__ = ["FOLD_RANK", "UNKNOWN_RANK", "Disposition", "ReasonCode", "Status", "VerdictKind", "Witness"]
+__all__ = [
+    "FOLD_RANK",
+    "TAINT_RANK",
+    "UNKNOWN_RANK",
+    "Disposition",
+    "ReasonCode",
+    "Status",
+    "Taint",
+    "VerdictKind",
+    "Witness",
+]
 
 
 class VerdictKind(IntEnum):
@@ -84,3 +94,15 @@ class Witness(Enum):
     CONFIRMED = "confirmed"
     REFUTED = "refuted"
     UNKNOWN = "unknown"
+
+
+class Taint(IntEnum):
+    """How far a body may be believed. What says nothing of itself is tainted, so the numbers are no order."""
+
+    TAINTED = 0
+    TRUSTED = 1
+    QUARANTINED = 2
+
+
+TAINT_RANK: Mapping[int, int] = MappingProxyType({Taint.TRUSTED: 0, Taint.TAINTED: 1, Taint.QUARANTINED: 2})
+"""The order of taint: a mark only ever rises in it. A label that is not in it counts as tainted."""

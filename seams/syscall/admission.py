@@ -1,102 +1,53 @@
-"""The result side: gates between what an engine returned and what enters the context.
+"""The result side: every gate sees every result, in order, and the most restrictive verdict is carried out.
 
-The bare gate screens raw bytes, pages a finding out behind a stub, and pages an oversize body out behind a pointer.
-Every gate of a kernel sees every result, in order, and the most restrictive verdict is carried out. Nothing quarantined
-comes back before somebody cleared it.
+The fold over gates is here, and what a verdict does to a result; what a gate looks for is in its own module. A gate
+that replaced the payload has the gates behind it look at the replacement.
 """
 
 from __future__ import annotations
 
-import hashlib
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Protocol
 
 from seams.contract import Engine
-from seams.contract.syscall import Result, ToolCall, Verdict
+from seams.contract.admission import Gate, GateTally
+from seams.contract.store import ContentStore
+from seams.contract.syscall import Admitter, Counters, Resolver, Result, Submit, ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, Status, VerdictKind, Witness
+from seams.syscall.bare_gate import PAGE_OVER, BareGate
 from seams.syscall.canonical import canonical
+from seams.syscall.canonical_gate import CanonicalGate
 from seams.syscall.fold import fold_rank
+from seams.syscall.held import HELD_CAP, PageInError
 from seams.syscall.reasons import disposition, reason_name
-from seams.syscall.screen import screen
+from seams.syscall.resolver import MemoryStore
 
-if TYPE_CHECKING:
-    from seams.syscall.state import KernelState
-
-__all__ = ["HELD_CAP", "PAGE_OVER", "BareGate", "PageInError", "admit", "denied_result", "offer", "witnessed"]
-
-HELD_CAP = 8192
-"""Bodies kept; the oldest goes first, and is then refused for ever."""
-
-PAGE_OVER = 4096
-"""A body longer than this, in bytes, enters the context as a pointer."""
+__all__ = [
+    "HELD_CAP",
+    "PAGE_OVER",
+    "BareGate",
+    "CanonicalGate",
+    "Gates",
+    "PageInError",
+    "admit",
+    "denied_result",
+    "gates",
+    "offer",
+    "witnessed",
+]
 
 _ALLOW = Verdict(VerdictKind.ALLOW, ReasonCode.NONE, "kernel")
-_CLEAN = Verdict(VerdictKind.ALLOW, ReasonCode.NONE, "bare-gate")
 
 
-class PageInError(LookupError):
-    """The body is not there, or nobody cleared it."""
+class _Admits(Protocol):
+    """What admission needs of a kernel."""
 
-
-class BareGate:
-    """The gate of rank 10. ``total`` and ``quarantined`` count results; an oversize page is in ``total`` only."""
-
-    __slots__ = ("_cap", "_cleared", "_held", "_pages", "evicted", "quarantined", "total")
-
-    def __init__(self, cap: int = HELD_CAP) -> None:
-        self._cap = cap
-        self._held: dict[str, bytes] = {}
-        self._pages: dict[str, bytes] = {}
-        self._cleared: set[str] = set()
-        self.total = 0
-        self.quarantined = 0
-        self.evicted = 0
-
-    def admit(self, call: ToolCall, result: Result) -> Verdict:  # noqa: ARG002 - other gates look at the call
-        """QUARANTINE (the payload is then the stub), TRANSFORM to a pointer, or ALLOW."""
-        self.total += 1
-        body = result.payload
-        reason = screen(body)
-        if reason != ReasonCode.NONE:
-            self.quarantined += 1
-            page = f"q{self.quarantined}"
-            self._keep(self._held, page, body)
-            stub = {"_quarantined": True, "id": page, "len": len(body), "reason": reason_name(reason)}
-            result.payload = canonical(stub)
-            result.meta["quarantine_id"] = page
-            return Verdict(VerdictKind.QUARANTINE, reason, "bare-gate")
-        if len(body) > PAGE_OVER:
-            digest = hashlib.sha256(body).hexdigest()
-            self._keep(self._pages, digest, body)
-            pointer = {"_paged": True, "hint": "oversize", "len": len(body), "ref": digest}
-            return Verdict(VerdictKind.TRANSFORM, ReasonCode.NONE, "bare-gate", canonical(pointer))
-        return _CLEAN
-
-    def clear(self, page: str) -> None:
-        """Allow a held body back; an id that is not held stays refused."""
-        if page in self._held:
-            self._cleared.add(page)
-
-    def page_in(self, page: str) -> bytes:
-        """The exact bytes of a quarantined body that was cleared, or of an oversize one by its digest.
-
-        Raises:
-            PageInError: it is not held, no longer held, or not cleared.
-        """
-        if page in self._pages:
-            return self._pages[page]
-        if page not in self._held:
-            raise PageInError(f"{page} is not held; a body that was evicted does not come back.")
-        if page not in self._cleared:
-            raise PageInError(f"{page} is in quarantine; call clear({page!r}) first.")
-        return self._held[page]
-
-    def _keep(self, store: dict[str, bytes], page: str, body: bytes) -> None:
-        store[page] = body
-        if len(store) > self._cap:
-            oldest = next(iter(store))
-            del store[oldest]
-            self._cleared.discard(oldest)
-            self.evicted += 1
+    @property
+    def admitters(self) -> Sequence[Admitter]: ...
+    @property
+    def resolvers(self) -> Sequence[Resolver]: ...
+    @property
+    def tally(self) -> Counters: ...
 
 
 def denied_result(verdict: Verdict) -> Result:
@@ -111,7 +62,7 @@ def denied_result(verdict: Verdict) -> Result:
     return Result(Status.ERROR, canonical(meta), meta)
 
 
-def witnessed(kernel: KernelState, call: ToolCall, verdict: Verdict) -> Verdict:
+def witnessed(kernel: _Admits, call: ToolCall, verdict: Verdict) -> Verdict:
     """What a REQUIRE_WITNESS becomes: ALLOW if any resolver confirms, else DENY, refuted or unwitnessed."""
     claim = verdict.meta.get("claim", "")
     found = {resolver.resolve(call, claim) for resolver in kernel.resolvers}
@@ -122,11 +73,11 @@ def witnessed(kernel: KernelState, call: ToolCall, verdict: Verdict) -> Verdict:
     return Verdict(VerdictKind.DENY, reason, verdict.by, meta={"witness": "refuted" if refuted else "none"})
 
 
-def admit(kernel: KernelState, call: ToolCall, result: Result) -> Verdict:
-    """Run every gate over ``result``, carry out the most restrictive verdict in place, and count it.
+def admit(kernel: _Admits, call: ToolCall, result: Result) -> Verdict:
+    """Run every gate over ``result``, carry out the most restrictive verdict in place, count it and return it.
 
-    Of equally restrictive verdicts the earlier gate's stands. What was done to the result is in its meta: ``admit``
-    with the ``reason`` by name.
+    Of equally restrictive verdicts the earlier gate's stands; where no gate has an objection it is ALLOW. What was done
+    to the result is in its meta: ``admit`` with the ``reason`` by name.
     """
     best, best_rank = _ALLOW, 0
     for admitter in kernel.admitters:
@@ -140,8 +91,11 @@ def admit(kernel: KernelState, call: ToolCall, result: Result) -> Verdict:
     if best.kind == VerdictKind.QUARANTINE:
         counters.quarantines += 1
         result.meta.update(admit="quarantined", reason=reason_name(best.reason))
-    elif best.kind in (VerdictKind.ALLOW, VerdictKind.DEFER):
+    elif best.kind == VerdictKind.ALLOW:
         counters.admitted += 1
+    elif best.kind == VerdictKind.DEFER:
+        counters.admitted += 1
+        return _ALLOW
     elif best.kind == VerdictKind.TRANSFORM and best.new_args is not None:
         result.payload = best.new_args
         result.meta.update(admit="transformed", reason=reason_name(best.reason))
@@ -156,6 +110,40 @@ def admit(kernel: KernelState, call: ToolCall, result: Result) -> Verdict:
     return best
 
 
-def offer(engine: Engine) -> BareGate | None:
-    """A fresh bare gate; it needs no engine, so only ``none`` is answered."""
-    return BareGate() if engine == "none" else None
+def gates(store: ContentStore | None = None) -> tuple[CanonicalGate, BareGate]:
+    """The gates of a kernel that look at content, fresh and in order, over one store: ``store``, or one of theirs."""
+    bodies = MemoryStore() if store is None else store
+    return CanonicalGate(bodies), BareGate(bodies)
+
+
+class Gates:
+    """What ``syscall/admission`` offers: a chain that is asked as a kernel asks it, without one around it."""
+
+    __slots__ = ("admitters", "resolvers", "tally")
+
+    def __init__(self, chain: Sequence[Gate] | None = None) -> None:
+        self.admitters: Sequence[Gate] = gates() if chain is None else tuple(chain)
+        self.resolvers: Sequence[Resolver] = ()
+        self.tally = Counters()
+
+    def admit(self, call: ToolCall, result: Result) -> Verdict:
+        """See :func:`admit`."""
+        return admit(self, call, result)
+
+    def tallies(self) -> tuple[GateTally, ...]:
+        """A snapshot of each gate's books."""
+        return tuple(gate.tally() for gate in self.admitters)
+
+    def mount(self, world: str) -> Submit:
+        """A fresh kernel of ``world`` on its mock engine, with these gates where it had its own over content."""
+        from seams.syscall.kernel import fresh_kernel  # here, because the kernel is composed of this module
+
+        kernel = fresh_kernel(world)
+        others = [gate for gate in kernel.admitters if not isinstance(gate, CanonicalGate | BareGate)]
+        kernel.admitters = (*self.admitters, *others)
+        return kernel
+
+
+def offer(engine: Engine) -> Gates | None:
+    """A fresh chain; ``none`` is for admissions alone, and with ``mock`` it can be mounted on a kernel."""
+    return Gates() if engine in ("none", "mock") else None

@@ -1,26 +1,37 @@
 """The seam ``syscall/decide``: one pure decision about one call.
 
-The chain of a world folded, and nothing else: no fast path is asked, no engine called, no counter moved. It imports
-only what a decision needs, because a hook process pays for every import.
+The whole chain of a world folded, and nothing else: no fast path is asked, no engine called, no counter moved. Since
+no result comes back, nothing taints a trace here, and the sink gate stays without an opinion. It imports only what a
+decision needs, because a hook process pays for every import.
 """
 
 from __future__ import annotations
 
 from seams.contract import Engine
 from seams.contract.syscall import Rung
+from seams.syscall.flow import FlowLedger
 from seams.syscall.fold import Chain
 from seams.syscall.grammar import GrammarRung
 from seams.syscall.monitor import Monitor
 from seams.syscall.policy import Policy
 from seams.syscall.preflight import PreflightRung
+from seams.syscall.sinks import SinkGate
 from seams.syscall.worlds import World, world_named
 
 __all__ = ["Decider", "chain_of", "offer"]
 
 
-def chain_of(world: World, policy: Policy | None = None) -> Chain:
-    """A fresh chain for ``world``: grammar where it has any, preflight, and the monitor with ``policy`` or its own."""
-    rungs: list[Rung] = [PreflightRung(world.schemas), Monitor(policy or world.policy)]
+def chain_of(world: World, policy: Policy | None = None, flow: FlowLedger | None = None) -> Chain:
+    """A fresh chain for ``world``: grammar where it has any, preflight, sink gate, and the monitor.
+
+    The monitor holds ``policy``, or the world's own. The sink gate reads ``flow``; without one it has a ledger that
+    nothing is ever written to, so that every trace stays trusted.
+    """
+    rungs: list[Rung] = [
+        PreflightRung(world.schemas),
+        SinkGate(FlowLedger() if flow is None else flow),
+        Monitor(world.policy if policy is None else policy),
+    ]
     if world.grammars:
         rungs.append(GrammarRung(world.grammars))
     return Chain(rungs)

@@ -7,6 +7,7 @@ is a refusal, and a kind that nobody registered ranks as high as a deny.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from seams.contract.syscall import Rung, ToolCall, Verdict
 from seams.contract.verdict import FOLD_RANK, UNKNOWN_RANK, ReasonCode, VerdictKind
@@ -23,6 +24,10 @@ _DEFER = VerdictKind.DEFER
 _INDETERMINATE = VerdictKind.INDETERMINATE
 _EMPTY_POLICY = Verdict(VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "empty-policy")
 _ALL_DEFER = Verdict(VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "all-defer")
+_RESTLESS = Verdict(VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "restless")
+
+_REWRITES = 8
+"""Rewrites of one call that are followed; rungs that go on rewriting each other's work never agree."""
 
 
 class KindError(ValueError):
@@ -102,5 +107,28 @@ class Chain:
         return self._scoped.get(tool, self._everywhere)
 
     def fold(self, call: ToolCall) -> Verdict:
-        """The folded verdict of the rungs in scope."""
-        return fold(self._scoped.get(call.tool, self._everywhere), call)
+        """The folded verdict of the rungs in scope.
+
+        A TRANSFORM puts other arguments in place, which nobody has judged: a synonym could carry what a predicate
+        refuses under the proper name, or a second rung's redaction could be lost to the first one's repair. So the
+        rewritten call is folded too, uncounted, until a fold leaves it as it is. A refusal then stands; further
+        rewrites go into the first verdict.
+        """
+        rungs = self._scoped.get(call.tool, self._everywhere)
+        verdict = fold(rungs, call)
+        if verdict.kind != VerdictKind.TRANSFORM or verdict.new_args is None:
+            return verdict
+        return _settled(rungs, call, verdict)
+
+
+def _settled(rungs: Sequence[Adjudicate], call: ToolCall, first: Verdict) -> Verdict:
+    args = first.new_args
+    for _ in range(_REWRITES):
+        again = fold(rungs, ToolCall(call.tool, args or b"", call.meta, 0, call.trace_id))
+        unopposed = again.kind == VerdictKind.ALLOW or again is _ALL_DEFER
+        if unopposed or (again.kind == VerdictKind.TRANSFORM and again.new_args == args):
+            return first if args is first.new_args else replace(first, new_args=args)
+        if again.kind != VerdictKind.TRANSFORM or again.new_args is None:
+            return again
+        args = again.new_args
+    return _RESTLESS

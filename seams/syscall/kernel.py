@@ -1,23 +1,30 @@
 """The kernel: one object that submits, reaps and counts, in one world, on one engine.
 
-It composes the rooms of this floor and adds nothing to them. Its engine is always local: what a remote engine costs is
-no number of a kernel.
+It composes the rooms of this floor and adds nothing to them: the whole chain before the engine, every gate behind it,
+one ledger of flow that both share, and one content store for gates and fast path. Its engine is always local: what a
+remote engine costs is no number of a kernel.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from seams.contract.syscall import Counters, FastPath, Handle, Result, ToolCall, ToolEngine, Verdict
+from seams.contract.syscall import Counters, FastPath, Handle, Ladder, Resolver, Result, ToolCall, ToolEngine, Verdict
 from seams.contract.verdict import Status
 from seams.engines.airline import AirlineEngine
 from seams.engines.mock import MockEngine
 from seams.engines.noop import NoopEngine
-from seams.syscall.admission import BareGate
+from seams.syscall.admission import gates
 from seams.syscall.canonical import canonical
 from seams.syscall.decide import chain_of
+from seams.syscall.epochs import Invalidation
+from seams.syscall.flow import FlowLedger, StampGate
+from seams.syscall.policy import Policy
+from seams.syscall.preflight import PreflightRung
 from seams.syscall.reap import reap
+from seams.syscall.resolver import MemoryStore
 from seams.syscall.state import KernelState
 from seams.syscall.submit import submit
 from seams.syscall.vdso import Vdso
@@ -26,10 +33,27 @@ from seams.syscall.worlds import world_named
 __all__ = ["Kernel", "engine_of", "fresh_kernel"]
 
 
+@dataclass(slots=True, eq=False)
 class Kernel(KernelState):
-    """What ``syscall/submit`` and ``syscall/reap`` offer."""
+    """What ``syscall/submit``, ``syscall/reap`` and ``syscall/preflight`` offer.
 
-    __slots__ = ()
+    ``policy`` (None: the world's own) and ``invalidation`` are what it was made with, and go along into another world.
+    """
+
+    policy: Policy | None = None
+    invalidation: Invalidation = Invalidation.GLOBAL
+
+    @property
+    def ladder(self) -> Ladder:
+        """The preflight rung of the chain.
+
+        Raises:
+            LookupError: the chain has none.
+        """
+        for rung in self.chain.rungs:
+            if isinstance(rung, PreflightRung):
+                return rung
+        raise LookupError("This kernel's chain has no preflight rung; fresh_kernel makes one that has.")
 
     def submit(self, call: ToolCall) -> tuple[Handle, Verdict]:
         """See :func:`seams.syscall.submit.submit`."""
@@ -54,7 +78,14 @@ class Kernel(KernelState):
     def in_world(self, world: str) -> Kernel:
         """A fresh kernel in ``world``: a no-op engine stays one, any other becomes that world's own."""
         engine: Literal["mock", "noop"] = "noop" if isinstance(self.engine, NoopEngine) else "mock"
-        return fresh_kernel(world, engine, lookup=self.lookup)
+        return fresh_kernel(
+            world,
+            engine,
+            lookup=self.lookup,
+            policy=self.policy,
+            invalidation=self.invalidation,
+            resolvers=self.resolvers,
+        )
 
 
 def _failed(error: Exception) -> Result:
@@ -74,11 +105,18 @@ def fresh_kernel(
     *,
     fast_path: FastPath | None = None,
     lookup: bool = True,
+    policy: Policy | None = None,
+    invalidation: Invalidation = Invalidation.GLOBAL,
+    resolvers: Sequence[Resolver] = (),
 ) -> Kernel:
-    """A kernel with fresh rungs, gate and counters, over ``fast_path`` or a fresh one.
+    """A kernel with fresh rungs, gates, ledger, store and counters, over ``fast_path`` or a fresh one.
+
+    ``policy`` stands in for the world's own. ``invalidation`` says what a write strands in a fresh fast path; one that
+    is given has its own rule and its own store. ``resolvers`` corroborate claims.
 
     Raises:
         WorldError: there is no such world.
+        PatternError: the policy has a pattern that cannot be matched.
     """
     tools: ToolEngine
     if engine == "mock":
@@ -87,5 +125,15 @@ def fresh_kernel(
         tools = NoopEngine()
     else:
         tools = engine
-    chain = chain_of(world_named(world))
-    return Kernel(chain, tools, Vdso() if fast_path is None else fast_path, lookup, (BareGate(),))
+    flow, store = FlowLedger(), MemoryStore()
+    return Kernel(
+        chain_of(world_named(world), policy, flow),
+        tools,
+        Vdso(invalidation=invalidation, store=store) if fast_path is None else fast_path,
+        lookup,
+        (*gates(store), StampGate(flow)),
+        tuple(resolvers),
+        flow,
+        policy=policy,
+        invalidation=invalidation,
+    )

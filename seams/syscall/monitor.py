@@ -2,19 +2,22 @@
 
 In order: an explicit deny, a write into a protected path, argument predicates, then allow or refuse. Redaction comes
 after the allow, because a TRANSFORM lets a call run and would admit one that no rule allows. There is no egress block,
-no lint and no preview of irreversible calls here, and no call is asked twice.
+no lint and no preview of irreversible calls here, and no call is asked twice. Whatever is looked for in a model's text
+is looked for in time linear in it.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from fnmatch import translate
+from collections.abc import Callable
+from json import JSONDecoder
 from typing import Any, NamedTuple
 
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 from seams.syscall.canonical import canonical
+from seams.syscall.patterns import glob_matcher, regex_finder
 from seams.syscall.policy import Policy, Predicate
 
 __all__ = ["Monitor"]
@@ -28,10 +31,21 @@ _WRITES = ("write", "edit", "delete", "patch", "put", "exec", "run", "modify", "
 _PATH_ARGS = ("path", "file_path", "filePath", "filepath", "file", "target", "filename", "dir")
 _SHELLS = ("bash", "shell", "exec", "command", "terminal")
 _SHELL_ARGS = ("command", "cmd", "script")
-_SHELL_WRITE = re.compile(r">|\b(?:tee|rm|mv|cp|dd|ln|chmod|chown|truncate|install|patch)\b|\bsed\b[^|;&]*\s-\w*i")
+_SHELL_WRITE = re.compile(r">|\b(?:tee|rm|mv|cp|dd|ln|chmod|chown|truncate|install|patch)\b")
+_SED = re.compile(r"\bsed\b")
+_IN_PLACE = re.compile(r"\s-\w*i")
+_COMMANDS = re.compile(r"[|;&]")
 _REDACTED = "[REDACTED]"
 _PLANS = 4096
 """Plans kept; a model that invents tool names must not grow the table without bound."""
+
+
+class _Check(NamedTuple):
+    """A predicate with its patterns compiled."""
+
+    predicate: Predicate
+    within: Callable[[str], bool] | None
+    denied: Callable[[str], bool] | None
 
 
 class _Plan(NamedTuple):
@@ -40,14 +54,18 @@ class _Plan(NamedTuple):
     denied: Verdict | None
     writes: bool
     shell: bool
-    checks: tuple[tuple[Predicate, re.Pattern[str] | None, re.Pattern[str] | None], ...]
+    checks: tuple[_Check, ...]
     allowed: bool
 
 
 class Monitor:
-    """The rung of rank 100 that holds the policy."""
+    """The rung of rank 100 that holds the policy.
 
-    __slots__ = ("_maybe_secret", "_plans", "policy")
+    Raises:
+        PatternError: a predicate has a pattern that cannot be matched; found here, and not at the first call.
+    """
+
+    __slots__ = ("_checks", "_maybe_secret", "_plans", "policy")
 
     name = "monitor"
     rank = 100
@@ -56,6 +74,7 @@ class Monitor:
     def __init__(self, policy: Policy) -> None:
         self.policy = policy
         self._plans: dict[str, _Plan] = {}
+        self._checks = tuple(_compiled(each) for each in policy.predicates)
         # A cheap look at the bytes. A backslash may hide a name behind an escape, so then the object is read.
         names = [re.escape(canonical(each)[1:-1]) for each in sorted(policy.redact)]
         self._maybe_secret = re.compile(b"|".join([rb"\\", *names])).search if names else None
@@ -83,7 +102,7 @@ class Monitor:
             denied=None if code is None else Verdict(VerdictKind.DENY, code, "monitor"),
             writes=guarded and any(needle in lower for needle in _WRITES),
             shell=guarded and any(needle in lower for needle in _SHELLS),
-            checks=tuple(_compiled(each) for each in policy.predicates if each.tool == tool),
+            checks=tuple(each for each in self._checks if each.predicate.tool == tool),
             allowed=tool in policy.allow or tool.startswith(policy.allow_prefixes),
         )
         if len(self._plans) < _PLANS:
@@ -98,8 +117,9 @@ class Monitor:
             return _SELF_MODIFY
         if plan.shell and any(self._shell_writes(args.get(key)) for key in _SHELL_ARGS):
             return _SELF_MODIFY
-        for predicate, globs, denied in plan.checks:
-            if predicate.arg in args and not _passes(args[predicate.arg], predicate, globs, denied):
+        for check in plan.checks:
+            predicate = check.predicate
+            if predicate.arg in args and not _passes(args[predicate.arg], check):
                 return Verdict(VerdictKind.DENY, predicate.reason, "monitor")
         return None
 
@@ -113,29 +133,52 @@ class Monitor:
         return any(fragment in spelling for fragment in self.policy.protected for spelling in spellings)
 
     def _shell_writes(self, value: Any) -> bool:
-        return isinstance(value, str) and self._names_protected(value) and _SHELL_WRITE.search(value) is not None
+        return isinstance(value, str) and self._names_protected(value) and _writes(value)
 
     def _redact(self, call: ToolCall) -> Verdict:
         args = call.arguments()
         if args is None:
             return _UNREADABLE
-        clean = _redacted(args, self.policy.redact)
-        if clean == args:
+        names, found = self.policy.redact, False
+
+        def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+            nonlocal found
+            found = found or any(key in names and value != _REDACTED for key, value in pairs)
+            return dict(pairs)
+
+        try:
+            # Every pair of the text, not of the object: the first of two under one key is in the bytes all the same.
+            JSONDecoder(object_pairs_hook=look).decode(call.args.decode())
+        except RecursionError:
+            return _UNREADABLE
+        if not found:
             return _ALLOW
-        return Verdict(VerdictKind.TRANSFORM, ReasonCode.NONE, "monitor", canonical(clean))
+        return Verdict(VerdictKind.TRANSFORM, ReasonCode.NONE, "monitor", canonical(_redacted(args, names)))
 
 
-def _compiled(each: Predicate) -> tuple[Predicate, re.Pattern[str] | None, re.Pattern[str] | None]:
-    globs = re.compile("|".join(translate(glob) for glob in each.allow_globs)) if each.allow_globs else None
-    return each, globs, re.compile(each.deny_regex) if each.deny_regex is not None else None
+def _writes(command: str) -> bool:
+    if _SHELL_WRITE.search(command) is not None:
+        return True
+    # Command by command: looked for in the whole text at once, each of many sed would read on to its end.
+    for part in _COMMANDS.split(command):
+        sed = _SED.search(part)
+        if sed is not None and _IN_PLACE.search(part, sed.end()) is not None:
+            return True
+    return False
 
 
-def _passes(value: Any, predicate: Predicate, globs: re.Pattern[str] | None, denied: re.Pattern[str] | None) -> bool:
+def _compiled(each: Predicate) -> _Check:
+    within = glob_matcher(each.allow_globs) if each.allow_globs else None
+    return _Check(each, within, regex_finder(each.deny_regex) if each.deny_regex is not None else None)
+
+
+def _passes(value: Any, check: _Check) -> bool:
+    predicate, within, denied = check
     text = value if isinstance(value, str) else canonical(value).decode("utf-8", "surrogatepass")
     # Normalised first: the glob "work/*" must not hold for "work/../etc/passwd".
-    if globs is not None and not (isinstance(value, str) and globs.match(posixpath.normpath(value))):
+    if within is not None and not (isinstance(value, str) and within(posixpath.normpath(value))):
         return False
-    if denied is not None and denied.search(text):
+    if denied is not None and denied(text):
         return False
     return predicate.max_bytes is None or len(text.encode("utf-8", "surrogatepass")) <= predicate.max_bytes
 

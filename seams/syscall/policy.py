@@ -7,12 +7,12 @@ does. An unknown key, type or reason is an error that names the file: a policy t
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
 from seams.contract.verdict import ReasonCode
+from seams.syscall.patterns import PatternError, glob_matcher, regex_finder
 from seams.syscall.reasons import UnknownReasonError, reason_code
 
 __all__ = ["Policy", "PolicyError", "Predicate", "parse_policy"]
@@ -26,9 +26,9 @@ class PolicyError(ValueError):
 class Predicate:
     """A restriction of one argument of one tool; it refuses and never allows. An absent argument passes.
 
-    ``allow_globs``: the value, as a normalised path, must match one of them (``*`` crosses slashes). ``deny_regex``:
-    must not be found in it. ``max_bytes``: its longest length in UTF-8. A value that is no string is judged as its
-    compact JSON text, and matches no glob.
+    ``allow_globs``: the value, as a normalised path, must match one of them (``*`` crosses slashes). ``deny_regex``,
+    in the syntax of RE2: must not be found in it. ``max_bytes``: its longest length in UTF-8. A value that is no string
+    is judged as its compact JSON text, and matches no glob.
     """
 
     tool: str
@@ -41,7 +41,12 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """``deny`` maps a tool to the code of its reason; ``protected`` are path fragments no write may name."""
+    """``deny`` maps a tool to the code of its reason; ``protected`` are path fragments no write may name.
+
+    ``redact`` are names of arguments, compared as they are and at any depth. Where rules overlap, the one that refuses
+    wins: a ``deny`` over ``allow`` and over every prefix, a predicate over both. Every predicate on a tool must hold;
+    the first that does not, in the order of the file, gives the reason.
+    """
 
     allow: frozenset[str] = frozenset()
     allow_prefixes: tuple[str, ...] = ()
@@ -75,7 +80,7 @@ def parse_policy(text: str, filename: str) -> Policy:
 def _load(text: str, filename: str) -> dict[str, Any]:
     try:
         if filename.endswith(".json") or text.lstrip().startswith("{"):
-            loaded = json.loads(text)
+            loaded = json.loads(text, object_pairs_hook=_no_twins)
         else:
             import tomllib  # only here: a hook that needs no policy file starts without it
 
@@ -85,6 +90,15 @@ def _load(text: str, filename: str) -> dict[str, Any]:
     if not isinstance(loaded, dict):
         raise PolicyError(f"{filename} is not a policy: it must hold one table, with keys such as allow and deny.")
     return loaded
+
+
+def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object, as TOML would have it: of two entries under one key, the first would be silently lost."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twin = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
+        raise ValueError(f"the key {twin!r} stands there twice")
+    return found
 
 
 def _refuse_unknown(table: Mapping[str, Any], kind: type[Policy] | type[Predicate], filename: str, what: str) -> None:
@@ -131,17 +145,22 @@ def _predicate(table: Any, filename: str) -> Predicate:
         raise PolicyError(f"{filename}: every entry of predicates must be a table with tool and arg.")
     _refuse_unknown(table, Predicate, filename, "a predicate")
     tool, arg, regex, longest = (table.get(key) for key in ("tool", "arg", "deny_regex", "max_bytes"))
-    if not isinstance(tool, str) or not isinstance(arg, str):
-        raise PolicyError(f"{filename}: a predicate needs tool and arg, both strings.")
+    if not (isinstance(tool, str) and tool and isinstance(arg, str) and arg):
+        raise PolicyError(f"{filename}: a predicate needs tool and arg, both strings that are not empty.")
     where = f"{filename}: the predicate on {tool}.{arg}"
     if longest is not None and (not isinstance(longest, int) or isinstance(longest, bool) or longest < 0):
         raise PolicyError(f"{where} needs max_bytes as a whole number from 0.")
-    if regex is not None:
-        try:
-            re.compile(regex)
-        except (re.error, TypeError) as error:
-            raise PolicyError(f"{where} has a deny_regex that does not compile: {error}.") from error
+    if regex is not None and not (isinstance(regex, str) and regex):
+        raise PolicyError(f"{where} needs deny_regex as a string that is not empty; an empty one is found everywhere.")
     globs = _strings(table, "allow_globs", filename)
+    try:
+        what = "deny_regex"
+        if regex is not None:
+            regex_finder(regex)
+        what = "allow_globs"
+        glob_matcher(globs)
+    except PatternError as error:
+        raise PolicyError(f"{where}: {what} {error}.") from error
     if not globs and regex is None and longest is None:
         raise PolicyError(f"{where} restricts nothing; give it allow_globs, deny_regex or max_bytes.")
     reason = _reason(table["reason"], filename) if "reason" in table else ReasonCode.POLICY_BLOCK

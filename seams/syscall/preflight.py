@@ -1,19 +1,27 @@
 """The preflight rung: two cheap checks that catch a broken call before anything is dispatched.
 
 Check 0: the arguments are a JSON object. Check 1, for tools with a schema: what is required is there and of its type.
-It repairs nothing, and an unknown type name accepts every value.
+It repairs nothing, and an unknown type name accepts every value. What it catches it writes down, without the arguments:
+calls that are only decided, as to calibrate a clock, are in no book.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from seams.contract import Engine
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 
-__all__ = ["PreflightRung", "offer"]
+if TYPE_CHECKING:
+    from seams.syscall.kernel import Kernel
+
+__all__ = ["CATCHES", "Catch", "PreflightRung", "offer"]
+
+CATCHES = 8192
+"""Catches that are kept; the oldest goes first."""
 
 _DEFER = Verdict(VerdictKind.DEFER, ReasonCode.NONE, "preflight")
 _NO_OBJECT = Verdict(
@@ -31,20 +39,38 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 
-class PreflightRung:
-    """The rung of rank 10. ``total`` and ``caught`` count submitted calls only."""
+class Catch(NamedTuple):
+    """One refusal: ``call_hash`` is the tool's name, a colon and the SHA-256 of the arguments as they were written.
 
-    __slots__ = ("_schemas", "caught", "total")
+    ``rung_passed`` is -1 where not even check 0 was passed. ``verdict`` and ``reason`` are names.
+    """
+
+    call_hash: str
+    rung_passed: int
+    rung_failed: int
+    verdict: str
+    reason: str
+
+
+class PreflightRung:
+    """The rung of rank 10. ``total`` and ``caught`` count submitted calls only.
+
+    ``catches`` holds the latest refusals, oldest first, at most ``cap``; ``evicted`` counts those that had to go.
+    """
+
+    __slots__ = ("_schemas", "catches", "caught", "evicted", "total")
 
     name = "preflight"
     rank = 10
     tools: frozenset[str] | None = None
 
-    def __init__(self, schemas: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(self, schemas: Mapping[str, Mapping[str, str]], cap: int = CATCHES) -> None:
         """``schemas`` maps a tool to its required keys and their JSON types."""
         self._schemas = {tool: tuple(required.items()) for tool, required in schemas.items()}
+        self.catches: deque[Catch] = deque(maxlen=max(cap, 1))
         self.total = 0
         self.caught = 0
+        self.evicted = 0
 
     def adjudicate(self, call: ToolCall) -> Verdict:
         """DENY (MALFORMED) with the check that failed in ``meta``, else DEFER."""
@@ -58,8 +84,23 @@ class PreflightRung:
                 found = _WRONG_TYPE
         if call.seq != 0:
             self.total += 1
-            self.caught += found is not None
+            if found is not None:
+                self._note(call, found)
         return found or _DEFER
+
+    def catch_rate(self) -> float | None:
+        """Caught over total; None before the first call."""
+        return self.caught / self.total if self.total else None
+
+    def _note(self, call: ToolCall, verdict: Verdict) -> None:
+        from hashlib import sha256  # here: a hook process decides only, and needs no digest
+
+        self.caught += 1
+        self.evicted += len(self.catches) == self.catches.maxlen
+        digest = sha256(call.args).hexdigest()
+        passed, failed = int(verdict.meta["rung_passed"]), int(verdict.meta["rung_failed"])
+        kind, reason = VerdictKind(verdict.kind).name, ReasonCode(verdict.reason).name
+        self.catches.append(Catch(f"{call.tool}:{digest}", passed, failed, kind, reason))
 
 
 def _is(value: Any, kind: str) -> bool:
@@ -70,6 +111,8 @@ def _is(value: Any, kind: str) -> bool:
     return isinstance(value, types) and (kind == "boolean" or not isinstance(value, bool))
 
 
-def offer(engine: Engine) -> PreflightRung | None:
-    """The rung with the schemas of the default world; it needs no engine, so only ``none`` is answered."""
-    return PreflightRung({}) if engine == "none" else None
+def offer(engine: Engine) -> Kernel | None:
+    """A fresh kernel of the default world, which shows its ladder; without a local engine there is none."""
+    from seams.syscall.kernel import fresh_kernel  # here, because the kernel is composed of this module
+
+    return fresh_kernel("default", engine) if engine in ("mock", "noop") else None

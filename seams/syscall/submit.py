@@ -25,7 +25,8 @@ _SERVED = Verdict(VerdictKind.ALLOW, ReasonCode.NONE, "vdso")
 def submit(kernel: KernelState, call: ToolCall) -> tuple[Handle, Verdict]:
     """Decide ``call`` and keep it pending; stamps its ``seq`` if 0, and replaces its ``args`` on a Transform.
 
-    A fast-path answer comes before adjudication: it is neither judged nor run nor admitted.
+    A fast-path answer comes before adjudication: it is neither judged nor run nor admitted. It is a result all the
+    same, and raises the mark of the call's trace.
     """
     counters = kernel.tally
     counters.submits += 1
@@ -36,6 +37,8 @@ def submit(kernel: KernelState, call: ToolCall) -> tuple[Handle, Verdict]:
         ready = kernel.fast_path.lookup(call)
         if ready is not None:
             counters.vdso_hits += 1
+            if kernel.flow is not None:
+                kernel.flow.saw(call)
             kernel.pending[seq] = ready
             return Handle(seq), _SERVED
     verdict = kernel.chain.fold(call)

@@ -2,26 +2,26 @@
 
 Asked in the order pure function (1), static table (3), cache of earlier reads (2). Tiers 1 and 2 serve only calls that
 are hinted read-only and idempotent and are not write-shaped; the static table serves always, and before any policy. A
-completed write moves the world on, which strands every cached read. It keeps no clock: an entry has no age. Two calls
-are the same read where their arguments are the same canonical JSON; a number is compared as it is written, so 1 and 1.0
-are two reads, which can cost a miss and never serves a wrong answer.
+completed write strands cached reads: all of them, or those in its reach where the invalidation is scoped. It keeps no
+clock: an entry has no age. Two calls are the same read where their arguments are the same canonical JSON; a whole
+number and a double are two numbers, so 1 and 1.0 are two reads, which can cost a miss and never serves a wrong answer.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from enum import Enum
 from functools import lru_cache
 
 from seams.contract import Engine
+from seams.contract.store import ContentStore
 from seams.contract.syscall import FastPathStats, Result, Submit, ToolCall
 from seams.contract.verdict import Status
-from seams.syscall.canonical import canonical
+from seams.syscall.epochs import Epochs, Invalidation
+from seams.syscall.reads import Miss, Reads
+from seams.syscall.resolver import MemoryStore
 
 __all__ = ["CAP", "Miss", "Vdso", "calculate", "destructive", "offer", "write_shaped"]
 
@@ -29,14 +29,6 @@ CAP = 1024
 """Entries of the read cache where nothing else is said."""
 
 _NEEDLES = ("write", "edit", "delete", "patch", "exec", "run", "book", "update", "cancel", "send")
-
-
-class Miss(Enum):
-    """Why a lookup found nothing."""
-
-    DESTRUCTIVE = "DESTRUCTIVE"
-    MISSING_HINTS = "MISSING_HINTS"
-    NOT_CACHED = "NOT_CACHED"
 
 
 @lru_cache(maxsize=4096)
@@ -81,11 +73,12 @@ _STATIC: Mapping[str, bytes] = {
 class Vdso:
     """The fast path of the reference runtime.
 
-    ``cap`` entries are kept, the least recently used goes first; ``shareable`` are tools whose answers do not depend
-    on the principal that ``meta['principal']`` may name.
+    ``cap`` reads are kept, the least recently used goes first; ``shareable`` are tools whose answers do not depend on
+    the principal that ``meta['principal']`` may name. ``invalidation`` says what a write strands. The answers lie in
+    ``store``, pinned while they are kept; without one the fast path has a store of its own.
     """
 
-    __slots__ = ("_cap", "_entries", "_pure", "_shareable", "_static", "_stats", "version")
+    __slots__ = ("_pure", "_reads", "_shareable", "_static", "_stats")
 
     def __init__(
         self,
@@ -94,14 +87,20 @@ class Vdso:
         pure: Mapping[str, Callable[[bytes], bytes | None]] = _PURE,
         static: Mapping[str, bytes] = _STATIC,
         shareable: frozenset[str] = frozenset(),
+        invalidation: Invalidation = Invalidation.GLOBAL,
+        store: ContentStore | None = None,
     ) -> None:
-        self._cap = cap if cap > 0 else CAP
         self._pure = pure
         self._static = static
         self._shareable = shareable
-        self._entries: OrderedDict[tuple[str, str, int], bytes] = OrderedDict()
+        held = MemoryStore() if store is None else store
+        self._reads = Reads(cap if cap > 0 else CAP, Epochs(invalidation), held)
         self._stats = FastPathStats()
-        self.version = 0
+
+    @property
+    def version(self) -> int:
+        """How often the whole world was moved on."""
+        return self._reads.epochs.world
 
     def lookup(self, call: ToolCall) -> Result | None:
         """A fresh result whose meta says ``served_by`` and ``tier``, or None. A hit reports no tokens."""
@@ -121,43 +120,39 @@ class Vdso:
         if not servable:
             self._miss(Miss.DESTRUCTIVE if shaped else Miss.MISSING_HINTS)
             return None
-        key = self._key(call)
-        held = self._entries.get(key)
-        if held is None:
-            self._miss(Miss.NOT_CACHED)
+        found = self._reads.find(call, self._principal(call))
+        if isinstance(found, Miss):
+            self._miss(found)
             return None
-        self._entries.move_to_end(key)
-        return self._hit(held, "2")
+        return self._hit(found, "2")
 
     def observe(self, call: ToolCall, result: Result) -> None:
-        """Learn from a completed call: a write moves the world, a hinted read fills the cache.
+        """Learn from a completed call: a write strands what it reaches, a hinted read fills the cache.
 
-        The payload is kept as it was admitted, so a quarantined read is cached as its stub.
+        The payload is kept as it was admitted, so a quarantined read is cached as its stub. A write whose result a gate
+        refused has been done all the same.
         """
-        if result.status != Status.OK or result.meta.get("served_by") == "vdso":
+        if result.meta.get("served_by") == "vdso":
             return
+        done = result.status == Status.OK
         if destructive(call):
-            self.version += 1
-            return
-        if not _hinted(call):
-            return
-        key = self._key(call)
-        if key in self._entries:
-            return
-        self._entries[key] = result.payload
-        self._stats.fills += 1
-        if len(self._entries) > self._cap:
-            self._entries.popitem(last=False)
-            self._stats.evictions += 1
+            if done or result.meta.get("admit") == "denied":
+                self._reads.wrote(call)
+        elif done and _hinted(call):
+            self._reads.keep(call, self._principal(call), result)
 
     def bump(self) -> None:
         """A new world, and every entry dropped."""
-        self.version += 1
-        self._entries.clear()
+        self._reads.bump()
+
+    def revoke(self, witness: str) -> None:
+        """Serve no read any more that ``witness`` vouches for."""
+        self._reads.revoke(witness)
 
     def stats(self) -> FastPathStats:
         """A snapshot."""
-        return replace(self._stats, misses=dict(self._stats.misses))
+        reads, stats = self._reads, self._stats
+        return replace(stats, fills=reads.fills, evictions=reads.evictions, misses=dict(stats.misses))
 
     def mount(self, world: str, lookup: bool) -> Submit:
         """A fresh kernel in ``world`` over this fast path; with ``lookup`` off it still fills it."""
@@ -165,13 +160,9 @@ class Vdso:
 
         return fresh_kernel(world, fast_path=self, lookup=lookup)
 
-    def _key(self, call: ToolCall) -> tuple[str, str, int]:
-        args = call.arguments()
-        text = call.args if args is None else canonical(args)
-        principal = call.meta.get("principal", "")
-        if principal and call.tool not in self._shareable:
-            text = principal.encode() + b"\0" + text
-        return call.tool, hashlib.sha256(text).hexdigest()[:24], self.version
+    def _principal(self, call: ToolCall) -> str:
+        """In whose name the answer is held; the empty one is everybody's."""
+        return "" if call.tool in self._shareable else call.meta.get("principal", "")
 
     def _hit(self, payload: bytes, tier: str) -> Result:
         self._stats.hits += 1

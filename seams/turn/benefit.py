@@ -10,9 +10,9 @@ import math
 import re
 from collections.abc import Iterable
 
-from seams.contract.turn import Durability, Forecast, Span, Weights
+from seams.contract.turn import Durability, Forecast, Geometry, Span, Weights
 
-__all__ = ["DURABILITY_PRIOR", "UTILITY_SCALE", "Scorer", "query_of", "tokens"]
+__all__ = ["DURABILITY_PRIOR", "UTILITY_SCALE", "Scorer", "effective", "query_of", "tokens"]
 
 DURABILITY_PRIOR = {
     Durability.DURABLE: 1.0,
@@ -49,30 +49,57 @@ class Scorer:
 
     def __init__(self, forecast: Forecast, max_step: int) -> None:
         self._query = query_of(forecast.intents)
-        self._weights = forecast.weights if any(forecast.weights) else Weights()
+        self._weights = effective(forecast.weights)
         self._max_step = max_step
         self.calls = 0
 
-    def benefit(self, span: Span) -> float:
-        """The weighted sum of the signals; exactly 0 for a sealed or tombstoned span, and where it is not finite.
+    def score(self, span: Span) -> tuple[float, Geometry | None]:
+        """The weighted sum of the signals, and of what it is made.
 
-        relevance: share of the intents' words in role and descriptor. utility: the rating over four, clamped.
-        durability: the prior. recency: step over the highest step. primacy: its complement, strictly between the
-        first and the last step.
+        Exactly 0 and of nothing for a sealed or tombstoned span, and where the sum is not finite.
         """
         self.calls += 1
         if span.sealed or span.tombstoned:
-            return 0.0
-        weights, query, step, last = self._weights, self._query, span.step, self._max_step
-        worth = weights.durability * DURABILITY_PRIOR[span.durability]
-        if query:
-            shared = query.intersection(_words(f"{span.role} {span.descriptor}".lower()))
-            worth += weights.relevance * len(shared) / len(query)
-        if span.utility and math.isfinite(span.utility):
-            worth += weights.utility * min(max(span.utility, 0.0), UTILITY_SCALE) / UTILITY_SCALE
-        if step > 0 and last > 0:
-            if step >= last:
-                worth += weights.recency
-            else:
-                worth += weights.recency * step / last + weights.primacy * (last - step) / last
-        return worth if math.isfinite(worth) else 0.0
+            return 0.0, None
+        weights, asked = self._weights, len(self._query)
+        words, utility, durability, recency, primacy = self._parts(span)
+        rest = weights.durability * durability + weights.utility * utility + weights.recency * recency
+        worth = rest + weights.primacy * primacy
+        if words:
+            worth += weights.relevance * len(words) / asked
+        if not math.isfinite(worth):
+            return 0.0, None
+        return worth, Geometry(words, asked, weights.relevance, rest)
+
+    def benefit(self, span: Span) -> float:
+        """The first half of :meth:`score`."""
+        return self.score(span)[0]
+
+    def signals(self, span: Span) -> Weights:
+        """The five signals themselves, each under the name of its weight; no evaluation of a benefit."""
+        words, *others = self._parts(span)
+        return Weights(len(words) / len(self._query) if words else 0.0, *others)
+
+    def _parts(self, span: Span) -> tuple[frozenset[str], float, float, float, float]:
+        """The words of the intents in role and descriptor, then utility, durability, recency, primacy.
+
+        utility: the rating over four, clamped. durability: the prior. recency: step over the highest step. primacy:
+        its complement, strictly between the first and the last step.
+        """
+        words = self._query
+        if words:
+            words = words.intersection(_words(f"{span.role} {span.descriptor}".lower()))
+        utility, step, last = span.utility, span.step, self._max_step
+        if utility:
+            utility = min(max(utility, 0.0), UTILITY_SCALE) / UTILITY_SCALE if math.isfinite(utility) else 0.0
+        durability = DURABILITY_PRIOR[span.durability]
+        if step <= 0 or last <= 0:
+            return words, utility, durability, 0.0, 0.0
+        if step >= last:
+            return words, utility, durability, 1.0, 0.0
+        return words, utility, durability, step / last, (last - step) / last
+
+
+def effective(weights: Weights) -> Weights:
+    """``weights``, or the defaults where all of them are zero."""
+    return weights if any(weights) else Weights()

@@ -2,58 +2,27 @@
 
 Exclusions first (sealed, tombstoned, released, duplicate text), then the pins at any price, then the free spans under
 an objective. The same candidates in any order make the same plan. An objective that is not offered is refused by
-name: a plan is never filled by one rule and labelled with another. Scoring is a step of its own
-(:meth:`ReferencePlanner.candidates`), so that the two can be timed apart.
+name, and a plan bears the name of the rule that filled it: where the one that was asked for would have been too much
+work, the plan says which it fell back from. Scoring is a step of its own (:meth:`ReferencePlanner.candidates`), so
+that the two can be timed apart.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 
 from seams.contract import Engine
 from seams.contract.turn import GREEDY, Candidate, Elided, ElisionReason, Forecast, Plan, Selected, Span
 from seams.turn.benefit import Scorer
 from seams.turn.index import SpanIndex
+from seams.turn.objectives import OBJECTIVES, density_of
 from seams.turn.spans import Tokenizer, span_cost
 
-__all__ = ["OBJECTIVES", "ReferencePlanner", "UnknownObjectiveError", "density_of", "offer", "optimize"]
-
-FREE_OF_COST = 1e308
-"""The density of a span that is worth something and costs nothing: before every other, and still finite."""
-
-Fill = Callable[[Sequence[Candidate], list[int], int, list[float]], list[int]]
-"""(candidates in step order, free rows, tokens left, densities) -> the rows chosen."""
+__all__ = ["ReferencePlanner", "UnknownObjectiveError", "offer", "optimize"]
 
 
 class UnknownObjectiveError(ValueError):
     """The planner was asked for an objective that it does not offer."""
-
-
-def density_of(benefit: float, cost: int) -> float:
-    """Benefit a token; 0 where that is no finite number."""
-    if cost <= 0:
-        return FREE_OF_COST if benefit > 0 else 0.0
-    density = benefit / cost
-    return density if math.isfinite(density) else 0.0
-
-
-def _greedy(candidates: Sequence[Candidate], free: list[int], left: int, densities: list[float]) -> list[int]:
-    """Take by density, then benefit, then place; skip what does not fit and go on. O(n log n)."""
-    # Two stable passes over rows in (step, id) order sort by all four keys, and compare bare floats only.
-    order = sorted(free, key=[each.benefit for each in candidates].__getitem__, reverse=True)
-    order.sort(key=densities.__getitem__, reverse=True)
-    chosen: list[int] = []
-    for row in order:
-        _, cost, benefit = candidates[row]
-        if benefit > 0 and cost <= left:
-            left -= cost
-            chosen.append(row)
-    return chosen
-
-
-OBJECTIVES: dict[str, Fill] = {GREEDY: _greedy}
-"""How the tokens left by the pins are filled, by the name of the objective."""
 
 
 def _place(candidate: Candidate) -> tuple[int, str]:
@@ -83,33 +52,36 @@ def optimize(
             "Run: python -m harness explain planner_optimize_ns"
         )
     budget = max(budget, 0)
-    pinned_ids, released_ids = frozenset(pins), frozenset(releases)
     ordered = sorted(candidates, key=_place)
-    reasons, pinned = _exclude(ordered, pinned_ids, released_ids)
+    reasons, pinned = _exclude(ordered, frozenset(pins), frozenset(releases))
     free = [row for row, reason in enumerate(reasons) if reason is None and row not in pinned]
 
-    densities = [density_of(benefit, cost) for _, cost, benefit in ordered]
     pinned_tokens = sum(ordered[row].cost for row in pinned)
     over_budget = pinned_tokens > budget
-    chosen = set() if over_budget else set(fill(ordered, free, budget - pinned_tokens, densities))
-    for row in free:
-        if row not in chosen:
-            worthless = ordered[row].benefit <= 0 and not over_budget
-            reasons[row] = ElisionReason.NO_BENEFIT if worthless else ElisionReason.OVER_BUDGET
+    filled_by = objective
+    if over_budget:
+        for row in free:
+            reasons[row] = ElisionReason.OVER_BUDGET
+    else:
+        filling = fill(ordered, free, budget - pinned_tokens)
+        filled_by, chosen = filling.objective, set(filling.chosen)
+        for row in free:
+            if row not in chosen:
+                adds = filling.worths[row] > 0
+                reasons[row] = ElisionReason.OVER_BUDGET if adds else ElisionReason.NO_BENEFIT
 
     selected: list[Selected] = []
     elided: list[Elided] = []
-    for row, ((cell, cost, benefit), reason) in enumerate(zip(ordered, reasons, strict=True)):
+    for row, ((cell, cost, benefit, _), reason) in enumerate(zip(ordered, reasons, strict=True)):
         span_id, step, role, descriptor, digest, size, *_ = cell
         if reason is None:
-            selected.append(
-                Selected(span_id, step, role, descriptor, size, cost, benefit, densities[row], row in pinned)
-            )
+            density = density_of(benefit, cost)
+            selected.append(Selected(span_id, step, role, descriptor, size, cost, benefit, density, row in pinned))
         else:
             elided.append(Elided(span_id, step, role, digest, cost, benefit, reason))
     return Plan(
         budget=budget,
-        objective=objective,
+        objective=filled_by,
         selected=tuple(selected),
         elided=tuple(elided),
         candidates=len(ordered),
@@ -117,6 +89,7 @@ def optimize(
         pinned_tokens=pinned_tokens,
         benefit=sum(each.benefit for each in selected),
         over_budget=over_budget,
+        fell_back_from=None if filled_by == objective else objective,
     )
 
 
@@ -127,7 +100,7 @@ def _exclude(
     reasons: list[ElisionReason | None] = [None] * len(ordered)
     pinned: set[int] = set()
     keeper: dict[str, int] = {}
-    for row, (cell, _, _) in enumerate(ordered):
+    for row, (cell, *_) in enumerate(ordered):
         if cell.sealed:
             reasons[row] = ElisionReason.SEALED
             continue
@@ -169,8 +142,8 @@ class ReferencePlanner:
         if cap is not None:
             spans = self._named(spans, forecast, cap)
         scorer = Scorer(forecast, max((span.step for span in spans), default=0))
-        benefit, tokenizer = scorer.benefit, self._tokenizer
-        scored = [Candidate(span, span_cost(span, tokenizer), benefit(span)) for span in spans]
+        score, tokenizer = scorer.score, self._tokenizer
+        scored = [Candidate(span, span_cost(span, tokenizer), *score(span)) for span in spans]
         self._scorings += scorer.calls
         return scored
 

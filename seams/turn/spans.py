@@ -130,6 +130,11 @@ class SpanStore:
         self._bodies.append(body)
         return span
 
+    def span(self, span_id: str) -> Span | None:
+        """The span called ``span_id``; None where there is none."""
+        row = self._rows.get(span_id)
+        return None if row is None else self._spans[row]
+
     def page_in(self, selected: Selected) -> str | RefusalReason:
         """The text of a selected span, or why it stays out; the store's own mark counts, not the plan."""
         row = self._rows.get(selected.id)

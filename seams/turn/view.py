@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 from seams.contract import Engine
 from seams.contract.turn import (
     DEFAULT_BUDGET,
     Durability,
     Forecast,
+    Materialized,
     Message,
     Outlook,
     Plan,
@@ -58,15 +58,6 @@ _words = re.compile(r"[a-z0-9]{3,}").findall
 
 class ViewOffError(RuntimeError):
     """A phase of a view that is switched off was called."""
-
-
-class Materialized(NamedTuple):
-    """A plan made text: what was rendered, what was refused, and the reconciled witness of both."""
-
-    plan: Plan
-    rendered: tuple[Rendered, ...]
-    refused: tuple[Refused, ...]
-    witness: Witness
 
 
 def materialize(plan: Plan, page_in: PageIn) -> Materialized:

@@ -21,6 +21,7 @@ from ci.gatebench.generate import NOISES, RATIOS, SPREAD, stream
 from ci.gatebench.record import FACTORS, LEAST_PAIRS, POINTS, chosen, laid_out, schedule
 from ci.gatebench.rules import OTHERS, Says
 from ci.gatebench.trials import Kind, Trial, TrialError, line_of, read, trial_of
+from harness.gating.rows import label
 from harness.judge.rule import Rule
 from harness.judge.sequence import judge_stream
 from harness.subject.revisions import resolve
@@ -249,10 +250,18 @@ def test_the_run_level_is_the_judges() -> None:
 # The recorder
 
 
+PLACELESS = {("seams/turn/planner.py", "moved function")}
+"""Edits that a recorded module has no place for; its points are left out of such a checkout."""
+
+
 @pytest.mark.parametrize("module", sorted(set(POINTS.values())))
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edit_changes_the_text_and_no_behaviour(module: str, edit: str, repo: Path) -> None:
     source = (repo / module).read_text(encoding="utf-8")
+    if (module, edit) in PLACELESS:
+        with pytest.raises(Inapplicable):
+            edited(source, edit)
+        return
     changed = edited(source, edit)
     assert (changed == source) == (edit == LONGER_PATH)
     before, after = names(source), names(changed)
@@ -293,7 +302,10 @@ def test_the_schedule_goes_round() -> None:
     neutrals = schedule(Kind.NEUTRAL, points, 0)
     ten = [next(neutrals) for _ in EDITS]
     assert [{asked.edit for asked in batch} for batch in ten] == [{edit} for edit in EDITS]
-    assert all([asked.point for asked in batch] == points for batch in ten)
+    left = {(POINTS[label(point)], asked[0].edit) for asked in ten for point in points} - {
+        (POINTS[label(each.point)], each.edit) for asked in ten for each in asked
+    }
+    assert left == PLACELESS
     assert [asked.point for asked in next(schedule(Kind.NULL, points, 0))] == points
     slowed = schedule(Kind.INJECTED, points, 5)
     assert {next(slowed)[0].factor for _ in range(5)} == {FACTORS[1]}

@@ -1,4 +1,6 @@
-"""Runs the planner against a file of stores: spans, scores, the greedy plan, its witness and the rendered view.
+"""Runs the planner against a file of stores: spans, scores, the plan of each objective, the greedy view and its faults.
+
+A fault is the demand for each span that the greedy view does not hold, made on that view and on no other.
 
 ``python -m tests.conformance.planner FILE ...`` prints the name of each case that fails (``#index`` where it has
 none) and what differed, then ``N passed, M failed``. Exit 0: all passed; 1: some failed; 2: a file was unreadable.
@@ -13,17 +15,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from seams.contract.turn import GREEDY, Forecast, Plan, Weights
+from seams.contract.turn import COVERAGE, EXACT, GREEDY, Forecast, Plan, Weights
+from seams.turn.paging import demand_page
 from seams.turn.planner import ReferencePlanner
 from seams.turn.spans import SpanStore, durability_of, utility_of
 from seams.turn.view import materialize
 
+OBJECTIVES = (GREEDY, EXACT, COVERAGE)
 SPAN_FIELDS = ("id", "step", "role", "descriptor", "digest", "bytes", "durability")
 SELECTED_FIELDS = ("id", "step", "role", "descriptor", "cost", "benefit", "density", "pinned")
 ELIDED_FIELDS = ("id", "step", "role", "digest", "cost", "benefit", "reason")
 PLAN_FIELDS = ("budget", "objective", "candidates", "cost_used", "pinned_tokens", "benefit", "over_budget")
 RENDERED_FIELDS = ("id", "step", "role", "descriptor", "bytes", "tokens")
 REFUSED_FIELDS = ("id", "step", "role", "reason")
+FAULT_FIELDS = ("id", "step", "role", "status", "reason", "tokens")
 WITNESS_FIELDS = (
     "candidates",
     "resident",
@@ -70,8 +75,8 @@ def plan_differs(what: str, want: Mapping[str, Any], plan: Plan) -> Iterator[str
     yield from rows(f"{what}.elided", want["elided"], plan.elided, ELIDED_FIELDS)
 
 
-def differences(case: Mapping[str, Any]) -> Iterator[str]:
-    """Everything in which the reference planner departs from ``case``."""
+def differences(case: Mapping[str, Any], defaults: Mapping[str, float]) -> Iterator[str]:
+    """Everything in which the reference planner departs from ``case``; ``defaults`` are the weights of one without."""
     store = SpanStore()
     for add in case["adds"]:
         utility = utility_of(add.get("attrs"))
@@ -80,7 +85,9 @@ def differences(case: Mapping[str, Any]) -> Iterator[str]:
     yield from rows("spans", case["spans"], store.spans, (*SPAN_FIELDS, "sealed"))
 
     given = case["forecast"]
-    weights = Weights(**{**dict.fromkeys(Weights._fields, 0.0), **given.get("weights", {})})
+    weights = Weights(**{**dict.fromkeys(Weights._fields, 0.0), **(given.get("weights") or {})})
+    if not any(weights):
+        yield from rows("default_weights", [defaults], [Weights()], list(defaults))
     words = {key: tuple(given.get(key) or ()) for key in ("intents", "pins", "releases")}
     forecast = Forecast(horizon=given["horizon"], weights=weights, **words)
 
@@ -93,14 +100,23 @@ def differences(case: Mapping[str, Any]) -> Iterator[str]:
         [each.cell for each in candidates],
         SPAN_FIELDS,
     )
-    plan = planner.optimize(candidates, case["budget"]["tokens"], forecast.pins, forecast.releases)
-    yield from plan_differs("plan", case["plans"][GREEDY], plan)
-    yield from plan_differs("plan_cells", case["plan_cells"], plan)
+    plans = {
+        objective: planner.optimize(candidates, case["budget"]["tokens"], forecast.pins, forecast.releases, objective)
+        for objective in OBJECTIVES
+    }
+    for objective, made in plans.items():
+        yield from plan_differs(f"plans.{objective}", case["plans"][objective], made)
+    yield from plan_differs("plan_cells", case["plan_cells"], plans[GREEDY])
 
-    view = materialize(plan, store.page_in)
+    view = materialize(plans[GREEDY], store.page_in)
     yield from rows("rendered", case["rendered"], view.rendered, RENDERED_FIELDS)
     yield from rows("refused", case["refused"], view.refused, REFUSED_FIELDS)
     yield from rows("witness", [case["witness"]], [view.witness], WITNESS_FIELDS)
+
+    held = {each.id for each in view.rendered}
+    faults = [demand_page(view, span.id, store)[1] for span in store.spans if span.id not in held]
+    wanted = [{"tokens": 0, **each} for each in case["faults"] or []]
+    yield from rows("faults", wanted, faults, FAULT_FIELDS)
 
 
 def run(blob: str) -> tuple[int, dict[str, list[str]]]:
@@ -110,13 +126,14 @@ def run(blob: str) -> tuple[int, dict[str, list[str]]]:
         ValueError: the text is no JSON, or holds no list of cases.
     """
     document = json.loads(blob)
+    defaults = document.get("default_weights", {}) if isinstance(document, dict) else {}
     cases = document.get("cases") if isinstance(document, dict) else None
     if not isinstance(cases, list) or not cases:
         raise ValueError('there is no list under "cases"')
     failed = {}
     for index, case in enumerate(cases):
         try:
-            found = list(differences(case))
+            found = list(differences(case, defaults))
         except (AttributeError, KeyError, TypeError) as error:
             found = [f"the case lacks something: {type(error).__name__}: {error}"]
         if found:

@@ -38,6 +38,16 @@ def test_as_a_command(stores: Path, repo: Path) -> None:
         lambda case: case["plans"]["greedy-density"]["selected"].reverse(),
         lambda case: case["plans"]["greedy-density"]["elided"][0].update(reason="released"),
         lambda case: case["plans"]["greedy-density"].update(over_budget=True),
+        lambda case: case["plans"]["exact-dp"]["selected"].pop(),
+        lambda case: case["plans"]["exact-dp"].update(objective="greedy-density"),
+        lambda case: case["plans"]["coverage"]["elided"][0].update(reason="over_budget"),
+        lambda case: case["plans"]["coverage"].update(benefit=case["plans"]["coverage"]["benefit"] + 1e-6),
+        lambda case: case["plans"].pop("coverage"),
+        lambda case: case["faults"].pop(),
+        lambda case: case["faults"][0].update(status="absent"),
+        lambda case: case["faults"][0].update(tokens=1),
+        lambda case: case["faults"][0].update(reason="page_in_refused"),
+        lambda case: case["forecast"].update(weights={"relevance": 1}),
         lambda case: case["rendered"].pop(),
         lambda case: case["witness"].update(faithful=False),
         lambda case: case.pop("forecast"),
@@ -51,6 +61,14 @@ def test_an_altered_store_fails_by_its_index(stores: Path, tmp_path: Path, alter
     file.write_text(json.dumps(altered))
     assert main([str(file)]) == 1
     assert capsys.readouterr().out == "#1\n1 passed, 1 failed\n"
+
+
+def test_weights_that_are_not_the_defaults_fail_every_store_without_any(stores: Path) -> None:
+    document = json.loads(stores.read_text())
+    document["default_weights"]["recency"] = 0.3
+    count, failed = run(json.dumps(document))
+    assert count == len(failed) == 12
+    assert failed["#0"] == ["default_weights[0].recency: 0.3 expected, 0.2 made"]
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"cases": []}'])

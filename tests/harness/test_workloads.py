@@ -14,6 +14,7 @@ from harness.probes.turn._safety import HARMS, harm_done
 from harness.workloads import FILES, shipped
 from seams.contract.syscall import ToolCall
 from seams.contract.turntax import Arm
+from seams.syscall.kernel import fresh_kernel
 from seams.turn.turntax import TurnTaxReplay
 
 
@@ -62,6 +63,16 @@ def test_the_calls_hold_every_class_and_repeat_their_reads() -> None:
     assert calls[0]["tool"] == "fetch_policy"
     assert calls[0]["class"] == "quarantine"
     assert {"from", "source", "from_cur", "_positional"} <= {key for call in calls for key in json.loads(call["args"])}
+
+
+def test_the_calls_bring_poisoned_and_oversize_results() -> None:
+    kernel = fresh_kernel("airline")
+    admitted = Counter()
+    for call in shipped("calls").workload.data["calls"]:
+        result, _ = kernel.syscall(ToolCall(call["tool"], call["args"].encode(), dict(call["meta"])))
+        admitted[result.meta.get("admit", "as it is")] += 1
+    assert admitted["quarantined"] >= 3
+    assert admitted["transformed"] >= 3
 
 
 def test_the_session_is_long_varied_and_repeats_some_bodies() -> None:

@@ -1,6 +1,8 @@
 """Probe of ``syscall/decide``: the decisions over a trace, stamped one by one, or as a batch.
 
-The slice decides and nothing else: it submits nothing and counts nothing, and it reads no clock.
+The slice decides and nothing else: it submits nothing and counts nothing, and it reads no clock. Each call is decided
+as if it came first: no result comes back, so no trace is tainted, and what a replay would refuse for what came before
+is not refused here.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from harness.probes.syscall._trace import calls_of, each, fresh, offered, unusab
 from harness.probes.turn._replay import spread
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import VerdictKind
+from seams.syscall.sinks import addressed, named_sinks
 
 __all__ = ["Decisions", "Probe"]
 
@@ -85,9 +88,18 @@ class Probe:
 async def _open(found: Any, workload: Workload) -> Decisions:
     calls = calls_of(workload)
     expected = [await settled(found.decide(fresh(call))) for call in calls]
-    for number, (verdict, told) in enumerate(zip(expected, workload.data["calls"], strict=True)):
-        _require_verdict(number, verdict, told.get("class"))
+    classes = [told.get("class") for told in workload.data["calls"]]
+    run = {call.tool for call, settled_as in zip(calls, classes, strict=True) if settled_as not in (None, "deny")}
+    for number, (verdict, call, settled_as) in enumerate(zip(expected, calls, classes, strict=True)):
+        # A sink that the trace itself shows running was refused for what came before, which one decision cannot know.
+        late = settled_as == "deny" and call.tool in run and _sink(call)
+        _require_verdict(number, verdict, None if late else settled_as)
     return Decisions(found.decide, calls, expected)
+
+
+def _sink(call: ToolCall) -> bool:
+    args = fresh(call).arguments()
+    return bool(named_sinks(call.tool)) or (args is not None and addressed(args))
 
 
 def _require_verdict(number: int, verdict: Any, expected_class: str | None) -> None:

@@ -2,13 +2,16 @@
 
 Interpreter start is in every number it yields; that is what the yardstick is. It decides the calls of the workload, as
 the decision in process does, compares each spawned verdict with the one reached there, and starts nothing but the hook.
+A parameter ``hook`` is the user's own command, started in the place of ours; it must decide alike, and may sign with
+another name.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
+import shlex
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -20,11 +23,15 @@ from typing import Any, ClassVar
 import harness
 from harness.measure.clock import CallSlice, Engine, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import awaits, finish, settled
+from harness.probes.syscall._spawn import Answer, ask
 from harness.probes.syscall._trace import calls_of, fresh, offered, unusable
 from seams.contract.syscall import ToolCall, Verdict
 from seams.syscall.hook import verdict_line
 
 __all__ = ["Probe", "SpawnedDecisions", "scattered"]
+
+_SAID = ("kind", "reason", "by")
+"""What a hook says of a call."""
 
 
 def scattered(calls: int) -> list[int]:
@@ -47,16 +54,22 @@ class SpawnedDecisions:
 
     engine: Engine = "none"
 
-    def __init__(self, command: Sequence[str], calls: list[ToolCall], expected: list[Verdict]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        calls: list[ToolCall],
+        expected: list[Verdict],
+        environment: Mapping[str, str],
+        compared: Sequence[str] = _SAID,
+    ) -> None:
         self._command = tuple(command)
         self._lines = [_line(call) for call in calls]
-        self._expected = [json.loads(verdict_line(verdict)) for verdict in expected]
+        self._expected = [{key: json.loads(verdict_line(verdict))[key] for key in compared} for verdict in expected]
+        self._compared = tuple(compared)
         self._turn = cycle(scattered(len(calls)))
         self._due: list[int] = []
-        self._answers: list[subprocess.CompletedProcess[bytes]] = []
-        # The subject is on this process's path; the hook must import the very same tree.
-        root = str(Path(harness.__file__).resolve().parents[1])
-        self._environment = {**os.environ, "PYTHONPATH": root}
+        self._answers: list[Answer] = []
+        self._environment = environment
 
     def calls(self, n: int) -> Iterator[Callable[[], object]]:
         """``n`` round trips."""
@@ -64,44 +77,57 @@ class SpawnedDecisions:
         self._answers = []
         return (partial(self._spawn, self._lines[index]) for index in self._due)
 
-    def _spawn(self, line: bytes) -> subprocess.CompletedProcess[bytes]:
-        done = subprocess.run(self._command, input=line, capture_output=True, env=self._environment, check=False)
-        self._answers.append(done)
-        return done
+    def prove(self) -> None:
+        """Ask one call of each verdict that is due: a round has few calls, and all of them may be allowed alike.
+
+        Raises:
+            WorkNotDoneError: the hook does not answer, or decides otherwise.
+        """
+        firsts = {tuple(wanted.values()): index for index, wanted in reversed(list(enumerate(self._expected)))}
+        for index in sorted(firsts.values()):
+            answer = ask(self._command, self._lines[index], self._environment)
+            self._require(index, answer, self._expected[index])
+
+    def _spawn(self, line: bytes) -> Answer:
+        answer = ask(self._command, line, self._environment)
+        self._answers.append(answer)
+        return answer
 
     def check(self, result: object) -> None:
         """Every process of the round must have ended well, with the verdict of the in-process decision."""
         if not self._answers or result is not self._answers[-1]:
             raise WorkNotDoneError("the hook did not answer: no process was started for the last decision")
         for index, answer in zip(self._due, self._answers, strict=False):
-            _require(index, answer, self._expected[index])
+            self._require(index, answer, self._expected[index])
 
-
-def _require(index: int, answer: subprocess.CompletedProcess[bytes], wanted: Mapping[str, str]) -> None:
-    """Refuse another verdict than ``wanted``, in a sentence without a word of what the process printed."""
-    if answer.returncode != 0:
-        raise WorkNotDoneError(
-            f"the hook did not answer call {index}: it ended with code {answer.returncode} "
-            f"and {len(answer.stderr)} bytes on standard error"
-        )
-    try:
-        answered = json.loads(answer.stdout)
-    except ValueError as error:
-        raise WorkNotDoneError(
-            f"the hook answered call {index} with {len(answer.stdout)} bytes that are no line of JSON"
-        ) from error
-    if answered != wanted:
-        differs = [key for key in wanted if not isinstance(answered, dict) or answered.get(key) != wanted[key]]
-        raise WorkNotDoneError(
-            f"the hook decided call {index} otherwise than the same code in process, which said "
-            f"{wanted['kind']}/{wanted['reason']}: {', '.join(differs) or 'more keys'} not the same"
-        )
+    def _require(self, index: int, answer: Answer, wanted: Mapping[str, str]) -> None:
+        """Refuse another verdict than ``wanted``, in a sentence without a word of what the process printed."""
+        if answer.fault is not None:
+            raise WorkNotDoneError(f"the hook did not answer call {index}: {answer.fault}")
+        try:
+            answered = json.loads(answer.said)
+        except (ValueError, RecursionError) as error:
+            raise WorkNotDoneError(
+                f"the hook answered call {index} with {len(answer.said)} bytes that are no line of JSON"
+            ) from error
+        given = answered if isinstance(answered, dict) else {}
+        differs = [key for key in wanted if given.get(key) != wanted[key]]
+        if differs or (self._compared == _SAID and len(given) > len(_SAID)):
+            raise WorkNotDoneError(
+                f"the hook decided call {index} otherwise than the same code in process, which said "
+                f"{wanted['kind']}/{wanted['reason']}: {', '.join(differs) or 'more keys'} not the same"
+            )
 
 
 def _line(call: ToolCall) -> bytes:
-    """The call as the hook reads it; the arguments stay the bytes of the trace."""
+    """The call as the hook reads it: the arguments are the bytes of the trace, or a text of them where no JSON."""
+    try:
+        json.loads(call.args)
+        args = call.args
+    except (ValueError, RecursionError):
+        args = json.dumps(call.args.decode(errors="replace")).encode()
     tool, meta = json.dumps(call.tool), json.dumps(dict(call.meta))
-    return b'{"tool": %s, "args": %s, "meta": %s}\n' % (tool.encode(), call.args, meta.encode())
+    return b'{"tool": %s, "args": %s, "meta": %s}\n' % (tool.encode(), args, meta.encode())
 
 
 class Probe:
@@ -114,9 +140,13 @@ class Probe:
         kpi: str,  # noqa: ARG002
         runtime: Any,
         workload: Workload | None,
-        params: Mapping[str, str],  # noqa: ARG002
+        params: Mapping[str, str],
     ) -> CallSlice | Undefined:
-        """The slice, or why there is none."""
+        """The slice, or why there is none.
+
+        Raises:
+            WorkNotDoneError: another's hook does not answer, or decides otherwise.
+        """
         refused = unusable(workload)
         if refused is not None or workload is None:
             return refused or Undefined("workload-kind", "There is no workload.")
@@ -124,12 +154,30 @@ class Probe:
         found = offered(runtime, "syscall/hook", "none", world)
         if isinstance(found, Undefined):
             return found
-        words = getattr(found, "command", None) or [sys.executable, "-P", "-s", "-B", "-m", "harness", "hook"]
-        command = [*words, *(() if world == "default" else ("--world", world))]
-        opened: SpawnedDecisions = finish(_open(found, command, calls), waits=awaits(found, "decide"))
+        own = params.get("hook")
+        where = () if world == "default" else ("--world", world)
+        theirs = own is not None or getattr(found, "command", None) is not None
+        if own is None:
+            words = getattr(found, "command", None) or [sys.executable, "-P", "-s", "-B", "-m", "harness", "hook"]
+            # The subject is on this process's path; the hook must import the very same tree.
+            environment = {**os.environ, "PYTHONPATH": str(Path(harness.__file__).resolve().parents[1])}
+        else:
+            words, environment = shlex.split(own), dict(os.environ)
+            if shutil.which(words[0]) is None:
+                return Undefined("not-installed", f"The hook cannot be started: there is no program {words[0]}.")
+
+        def started(expected: list[Verdict]) -> SpawnedDecisions:
+            compared = _SAID if own is None else _SAID[:2]
+            spawned = SpawnedDecisions([*words, *where], calls, expected, environment, compared)
+            if theirs:
+                spawned.prove()
+            return spawned
+
+        opened: SpawnedDecisions = finish(_open(found, started, calls), waits=awaits(found, "decide"))
         return opened
 
 
-async def _open(found: Any, command: Sequence[str], calls: list[ToolCall]) -> SpawnedDecisions:
-    expected = [await settled(found.decide(fresh(call))) for call in calls]
-    return SpawnedDecisions(command, calls, expected)
+async def _open(
+    found: Any, started: Callable[[list[Verdict]], SpawnedDecisions], calls: list[ToolCall]
+) -> SpawnedDecisions:
+    return started([await settled(found.decide(fresh(call))) for call in calls])

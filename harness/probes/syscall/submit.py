@@ -1,7 +1,7 @@
-"""Probe of ``syscall/submit``: the kernel's own tallies after one replay of the workload.
+"""Probe of ``syscall/submit``: the kernel's own tallies after one replay of the workload, and the time of one submit.
 
-Every call is submitted and reaped once, on a fresh kernel with its fast path on; nothing is repeated, so no
-calibration is in the counts.
+For a tally every call is submitted and reaped once, on a fresh kernel with its fast path on; nothing is repeated, so no
+calibration is in the counts. The time takes no workload: its calls are authored, see ``_submits``.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
-from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
+from harness.measure.clock import Slice, Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import awaits, finish, settled
+from harness.probes._history import turns_of
+from harness.probes.syscall._grown import grown
+from harness.probes.syscall._submits import OUTCOMES, WORLD, Submits
 from harness.probes.syscall._trace import calls_of, fresh, offered, unusable
 from seams.contract.syscall import Counters
 from seams.contract.verdict import VerdictKind
@@ -37,22 +40,29 @@ class Replayed(NamedTuple):
 
 
 class Probe:
-    """Opens one tally of one replay."""
+    """Opens one tally of one replay, or the submits of one outcome."""
 
-    kpis: ClassVar[frozenset[str]] = frozenset({"denies", "transforms", "engine_calls", "verdict_reason_distribution"})
+    kpis: ClassVar[frozenset[str]] = frozenset(
+        {"denies", "transforms", "engine_calls", "verdict_reason_distribution", "submit_latency"}
+    )
 
     def open(
         self,
         kpi: str,
         runtime: Any,
         workload: Workload | None,
-        params: Mapping[str, str],  # noqa: ARG002
-    ) -> Tally | Undefined:
-        """The tally, or why there is none.
+        params: Mapping[str, str],
+    ) -> Slice | Tally | Undefined:
+        """The tally or the slice, or why there is none.
 
         Raises:
             WorkNotDoneError: the books of the replay do not balance.
         """
+        if kpi == "submit_latency":
+            if "history" not in params:
+                return _submits(runtime, params["outcome"])
+            turns = turns_of(params["history"])
+            return turns if isinstance(turns, Undefined) else grown(runtime, turns)
         refused = unusable(workload)
         if refused is not None or workload is None:
             return refused or Undefined("workload-kind", "There is no workload.")
@@ -62,6 +72,18 @@ class Probe:
         waits = awaits(kernel, "submit", "reap", "counters")
         tally: Tally = finish(_tally(kpi, kernel, workload), waits=waits)
         return tally
+
+
+def _submits(runtime: Any, outcome: str) -> Submits | Undefined:
+    kernel = offered(runtime, "syscall/submit", "noop", WORLD)
+    if isinstance(kernel, Undefined):
+        return kernel
+    mover = getattr(kernel, "in_world", None)
+
+    def another() -> Any:
+        return mover(WORLD) if callable(mover) else offered(runtime, "syscall/submit", "noop", WORLD)
+
+    return Submits(another, OUTCOMES[outcome])
 
 
 async def _tally(kpi: str, kernel: Any, workload: Workload) -> Tally:

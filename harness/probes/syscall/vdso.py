@@ -1,7 +1,7 @@
-"""Probe of ``syscall/vdso``: the share of a trace's calls that the fast path answers.
+"""Probe of ``syscall/vdso``: the share of a trace's calls that the fast path answers, and what its answer costs.
 
-``isolated`` replays on an empty cache. ``shared_cache`` first replays the trace with lookups off on the same fast path,
-which fills it, and counts the second replay alone.
+Of the rate, ``isolated`` replays on an empty cache; ``shared_cache`` first replays the trace with lookups off on the
+same fast path, which fills it, and counts the second replay alone. The latencies are those of authored reads.
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
+from harness.measure.clock import Slice, Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import awaits, finish, settled
+from harness.probes.syscall._fast_path import Hits, Misses
 from harness.probes.syscall._trace import calls_of, fresh, offered, unusable
 
 __all__ = ["Probe"]
@@ -20,22 +21,24 @@ _TIERS = {"1": "pure", "2": "dedup", "3": "static"}
 
 
 class Probe:
-    """Opens the hit rate of one arm."""
+    """Opens the hit rate of one arm, or the latency of one way."""
 
-    kpis: ClassVar[frozenset[str]] = frozenset({"vdso_hit_rate"})
+    kpis: ClassVar[frozenset[str]] = frozenset({"vdso_hit_rate", "vdso_hit_latency"})
 
     def open(
         self,
-        kpi: str,  # noqa: ARG002
+        kpi: str,
         runtime: Any,
         workload: Workload | None,
         params: Mapping[str, str],
-    ) -> Tally | Undefined:
-        """Hits over calls, the hits by tier; or why there is no rate.
+    ) -> Tally | Slice | Undefined:
+        """Hits over calls, the hits by tier; or the slice of a hit or a miss; or why there is neither.
 
         Raises:
             WorkNotDoneError: the kernel's counters do not account for every call.
         """
+        if kpi == "vdso_hit_latency":
+            return _latency(runtime, params["path"])
         refused = unusable(workload)
         if refused is not None or workload is None:
             return refused or Undefined("workload-kind", "There is no workload.")
@@ -48,6 +51,16 @@ class Probe:
             waits = awaits(path.mount(workload.data["world"], lookup=True), "syscall", "counters")
         rate: Tally = finish(_rate(path, workload, shared=shared), waits=waits)
         return rate
+
+
+def _latency(runtime: Any, way: str) -> Slice | Undefined:
+    def another() -> Any:
+        return offered(runtime, "syscall/vdso", "mock", "default")
+
+    path = another()
+    if isinstance(path, Undefined):
+        return path
+    return Hits(another) if way == "hit" else Misses(another)
 
 
 async def _rate(path: Any, workload: Workload, *, shared: bool) -> Tally:

@@ -12,11 +12,22 @@ from hashlib import sha256
 
 from seams.contract.turn import Durability, Forecast, Message, Outlook, Span
 
-__all__ = ["forecast_of", "outlook_of", "pinned_steps", "role_of", "span_of", "token_cost", "tokens_of", "utf8"]
+__all__ = [
+    "forecast_of",
+    "outlook_of",
+    "pinned_steps",
+    "role_of",
+    "span_of",
+    "token_cost",
+    "tokens_of",
+    "utf8",
+    "words_of",
+]
 
 _SHOWN_BYTES = 120
 _DURABILITY = {"system": Durability.DURABLE, "assistant": Durability.TURN}
 _words = re.compile(r"[a-z0-9]{3,}").findall
+_letters = re.compile(r"[^\W_]{3,}").findall
 
 
 def utf8(text: str) -> bytes:
@@ -32,6 +43,11 @@ def token_cost(size: int) -> int:
 def tokens_of(messages: Sequence[Message]) -> int:
     """Tokens of the texts of ``messages``."""
     return sum(token_cost(len(utf8(each.content))) for each in messages)
+
+
+def words_of(*texts: str) -> frozenset[str]:
+    """The distinct lower-case words of three or more letters and digits in ``texts``."""
+    return frozenset(_letters(" ".join(texts).lower()))
 
 
 def role_of(message: Message) -> str:

@@ -8,7 +8,7 @@ that a span shows of it. No probe lives here and nothing is read from a clock.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import cycle
 from typing import Any, NamedTuple, TypeVar
 
@@ -88,7 +88,10 @@ def spread(turns: int, loops: int) -> list[int]:
 
 
 class Cycled:
-    """A slice whose one call is one turn: ``call`` with the next of ``inputs``, on and on."""
+    """A slice whose one call is one turn: ``call`` with the next of ``inputs``, on and on.
+
+    ``work`` is what one call does, by kind and counted exactly, where all calls do the same.
+    """
 
     engine: Engine = "none"
 
@@ -98,11 +101,13 @@ class Cycled:
         inputs: Sequence[tuple[Any, ...]],
         verify: Callable[[tuple[Any, ...], Any], None],
         source: str | None = None,
+        work: Mapping[str, int] | None = None,
     ) -> None:
         self._call = call
         self._inputs = inputs
         self._verify = verify
         self.source = source
+        self.work = work
 
     def batch(self, loops: int) -> Callable[[], object]:
         """``loops`` calls; the result is the last call's input with what came of it."""

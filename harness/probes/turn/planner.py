@@ -3,7 +3,7 @@
 Scoring is set-up here and selection is the slice, so that neither hides in the other. Spans, costs and pins are the
 probe's own; of the planner's it takes the benefits and the count. The count has to be the number of candidates that
 came back, and to keep to the closed form of the session. What this cannot see is a span scored and then kept quiet
-about.
+about. A plan has to be worth what its objective can reach, so that a greedy one under another name is found out.
 """
 
 from __future__ import annotations
@@ -15,15 +15,42 @@ from typing import Any, ClassVar
 
 from harness.measure.clock import Slice, Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import finish, settled
-from harness.probes.turn._outlook import forecast_of, outlook_of, span_of, token_cost
+from harness.probes._history import messages, turns_of
+from harness.probes.turn._outlook import forecast_of, outlook_of, span_of, token_cost, words_of
+from harness.probes.turn._plans import geometry_of, reachable, verify_plan, verify_reached
 from harness.probes.turn._replay import Cycled, Session, session_of, verified
 from kpis.formulas.turn.planner import CAP, scan_of
-from seams.contract.turn import DEFAULT_BUDGET, GREEDY, Candidate, Durability, Forecast, Outlook, Plan, Planner, Span
+from seams.contract.turn import (
+    COVERAGE,
+    DEFAULT_BUDGET,
+    EXACT,
+    GREEDY,
+    Candidate,
+    Durability,
+    Forecast,
+    Message,
+    Outlook,
+    Plan,
+    Planner,
+    Span,
+)
 
-__all__ = ["OBJECTIVES", "Probe", "synthetic_forecast", "synthetic_spans", "verify_plan", "verify_scored"]
+__all__ = [
+    "EXACT_CELLS",
+    "OBJECTIVES",
+    "Probe",
+    "synthetic_forecast",
+    "synthetic_spans",
+    "verify_scored",
+]
 
-OBJECTIVES = {"greedy": GREEDY}
+OBJECTIVES = {"greedy": GREEDY, "exact": EXACT, "coverage": COVERAGE}
 """The objectives that can be timed, from the parameter's word to the planner's."""
+
+EXACT_CELLS = 16_000_000
+"""Spans times tokens that an exact plan of the synthetic store is asked for at most. Its work grows with both, and a
+planner may then fall back to another objective, which would be timed in its place. Greedy misses the optimum of either
+store at this size, so that it cannot pass for exact."""
 
 _SUBJECTS = ("auth token rotation", "refund fee policy", "failing unit test", "flight search results", "billing expiry")
 _ROLES = ("user", "assistant", "tool", "Read", "WebFetch", "tool", "assistant")
@@ -68,50 +95,6 @@ def verify_scored(outlook: Outlook, cap: int | None, scored: Sequence[Candidate]
         raise WorkNotDoneError("a candidate was scored with a benefit that is no finite number")
 
 
-def verify_plan(given: tuple[Any, ...], plan: Plan) -> None:
-    """Hold ``plan`` against what :meth:`Planner.optimize` was given, each cost being that of the candidate.
-
-    Raises:
-        WorkNotDoneError: it follows another objective, is no partition of the candidates, selects what is barred or
-            leaves out a pin, spends more than the budget on other things than pins, says that it spends something
-            else, or (greedy) leaves out what would have fitted.
-    """
-    candidates, budget, pins, releases, objective = given
-    if plan.objective != objective:
-        raise WorkNotDoneError("the plan follows another objective than the one that was asked for")
-    by_id: dict[str, Candidate] = {each.cell.id: each for each in candidates}
-    chosen = [each.id for each in plan.selected]
-    placed = Counter([*chosen, *(each.id for each in plan.elided)])
-    if placed != Counter(by_id.keys()):
-        raise WorkNotDoneError(f"{placed.total()} placed spans are no partition of {len(by_id)} candidates")
-    kept = [by_id[each] for each in chosen]
-    texts = {each.cell.digest for each in kept}
-    pinned = [each for each in candidates if each.cell.id in pins and not _barred(each, ())]
-    if any(_barred(each, () if each in pinned else releases) for each in kept):
-        raise WorkNotDoneError("a span that is sealed, tombstoned or released was selected")
-    if any(each.cell.digest not in texts for each in pinned):
-        raise WorkNotDoneError(f"not all of {len(pinned)} pinned spans were selected")
-    spent = sum(each.cost for each in kept)
-    if spent != plan.cost_used:
-        raise WorkNotDoneError(f"the selected spans cost {spent} tokens, and the plan says {plan.cost_used}")
-    if spent > budget and not all(each in pinned for each in kept):
-        raise WorkNotDoneError(f"the selected spans, more than pins, cost {spent} tokens, within a budget of {budget}")
-    copies = Counter(each.cell.digest for each in candidates)
-    out = (by_id[each.id] for each in plan.elided)
-    left_out = sum(copies[each.cell.digest] == 1 and _fits(each, budget - spent, releases) for each in out)
-    if objective == GREEDY and left_out:
-        raise WorkNotDoneError(f"the plan leaves out {left_out} spans of {len(by_id)} that would still have fitted")
-
-
-def _barred(candidate: Candidate, releases: Sequence[str]) -> bool:
-    cell = candidate.cell
-    return cell.sealed or cell.tombstoned or cell.id in releases
-
-
-def _fits(candidate: Candidate, left: int, releases: Sequence[str]) -> bool:
-    return candidate.benefit > 0 and candidate.cost <= left and not _barred(candidate, releases)
-
-
 class Probe:
     """Opens the KPIs of ``turn/planner``."""
 
@@ -133,25 +116,65 @@ class Probe:
 
 
 async def _timed(planner: Planner, workload: Workload | None, params: Mapping[str, str]) -> Slice | Undefined:
-    objective = OBJECTIVES.get(params["objective"])
-    if objective is None:
-        return Undefined("not-offered", f"The planner does not offer the objective {params['objective']}.")
-    if params["n"] == "trace":
+    objective, n = OBJECTIVES[params["objective"]], params.get("n", "")
+    if "history" in params:
+        return await _grown(planner, objective, params["history"])
+    if n == "trace":
         session = session_of(workload)
         if isinstance(session, Undefined):
             return session
         inputs = []
         for outlook in map(outlook_of, session.sampled()):
-            scored, forecast = await _candidates(planner, outlook), outlook.forecast
+            scored, forecast = await _candidates(planner, outlook, objective), outlook.forecast
             inputs.append((scored, DEFAULT_BUDGET, forecast.pins, forecast.releases, objective))
-        return Cycled(planner.optimize, inputs, verify_plan)
-    n = int(params["n"])
-    forecast = synthetic_forecast(n)
-    scored = await _candidates(planner, Outlook(tuple(synthetic_spans(n)), forecast))
+        return await _offered(planner, inputs, None)
+    forecast = synthetic_forecast(int(n))
+    scored = await _candidates(planner, Outlook(tuple(synthetic_spans(int(n))), forecast), objective)
     # A quarter of the store fits, so that the planner has to choose.
     budget = sum(each.cost for each in scored) // 4
-    given = (scored, budget, forecast.pins, forecast.releases, objective)
-    return Cycled(planner.optimize, [given], verify_plan, source="synthetic")
+    if objective == EXACT:
+        budget = min(budget, EXACT_CELLS // len(scored))
+    return await _offered(planner, [(scored, budget, forecast.pins, forecast.releases, objective)], "synthetic")
+
+
+async def _grown(planner: Planner, objective: str, history: str) -> Slice | Undefined:
+    """The choice after a history of that many turns, within the default budget, with its exact work."""
+    turns = turns_of(history)
+    if isinstance(turns, Undefined):
+        return turns
+    outlook = outlook_of([Message(role, text) for role, text in messages(turns)])
+    scored, forecast = await _candidates(planner, outlook, objective), outlook.forecast
+    given = (scored, DEFAULT_BUDGET, forecast.pins, forecast.releases, objective)
+    sliced = await _offered(planner, [given], "synthetic")
+    if isinstance(sliced, Cycled):
+        plan = await settled(planner.optimize(*given))
+        verified(verify_plan, given, plan)
+        sliced.work = {"spans partitioned": len(plan.selected) + len(plan.elided), "spans selected": len(plan.selected)}
+    return sliced
+
+
+async def _offered(planner: Planner, inputs: list[tuple[Any, ...]], source: str | None) -> Cycled | Undefined:
+    """The slice; Undefined where the planner refuses the objective, or names another that took its place."""
+    objective = inputs[-1][-1]
+    if objective != GREEDY:
+        try:
+            plan = await settled(planner.optimize(*inputs[-1]))
+        except ValueError:
+            return Undefined("not-offered", f"The planner does not offer the objective {objective}.")
+        if getattr(plan, "fell_back_from", None) == objective != plan.objective:
+            told = f"{len(inputs[-1][0])} candidates and {inputs[-1][1]} tokens"
+            return Undefined("not-offered", f"For {told} the planner fell back from {objective}.")
+    expected: dict[int, float] = {}
+
+    def verify(given: tuple[Any, ...], plan: Plan) -> None:
+        verify_plan(given, plan)
+        if objective != GREEDY:
+            key = id(given[0])
+            if key not in expected:
+                expected[key] = reachable(given)
+            verify_reached(given, plan, expected[key])
+
+    return Cycled(planner.optimize, inputs, verify, source)
 
 
 async def _scored(planner: Planner, outlook: Outlook, cap: int | None) -> list[Candidate]:
@@ -160,10 +183,25 @@ async def _scored(planner: Planner, outlook: Outlook, cap: int | None) -> list[C
     return scored
 
 
-async def _candidates(planner: Planner, outlook: Outlook) -> list[Candidate]:
-    """Every span at the probe's own cost, so that none is cheap by its planner's word, with the planner's benefit."""
+async def _candidates(planner: Planner, outlook: Outlook, objective: str) -> list[Candidate]:
+    """Every span at the probe's own cost, so that none is cheap by its planner's word, with the planner's benefit.
+
+    For coverage the benefit is parted by the probe too: what the intents' words in the span are worth, and the rest.
+    """
     benefits = {each.cell.id: each.benefit for each in await _scored(planner, outlook, None)}
-    return [Candidate(span, token_cost(span.bytes), benefits[span.id]) for span in outlook.spans]
+    spans, forecast = outlook
+    query = words_of(*forecast.intents)
+    return [
+        Candidate(
+            span,
+            token_cost(span.bytes),
+            benefits[span.id],
+            geometry_of(words_of(span.role, span.descriptor), query, forecast.weights.relevance, benefits[span.id])
+            if objective == COVERAGE and not span.sealed
+            else None,
+        )
+        for span in spans
+    ]
 
 
 async def _counted(planner: Planner, session: Session, kpi: str, arm: str) -> Tally:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from harness.measure.clock import Slice, Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import finish, settled
+from harness.probes._history import messages, turns_of
 from harness.probes.turn._outlook import pinned_steps, role_of, tokens_of, utf8
 from harness.probes.turn._replay import Cycled, Session, session_of, verified
 from seams.contract.turn import Elided, Message, Outlook, Plan, Selected, View
@@ -93,6 +94,11 @@ class Probe:
         if missing:
             lacks = " and no ".join(missing)
             return Undefined("not-offered", f"The view of the runtime {runtime.name} has no {lacks}.")
+        if "history" in params:
+            turns = turns_of(params["history"])
+            if isinstance(turns, Undefined):
+                return turns
+            return finish(_grown(view, turns), view.render_turn)
         session = session_of(workload)
         if isinstance(session, Undefined):
             return session
@@ -118,6 +124,36 @@ async def _spawned(view: View, session: Session, phase: str) -> Slice:
     for history, plan in plans:
         verified(lambda given, came: verify_plan(given, came, budget), history, plan)
     return Cycled(view.render, plans, lambda given, came: verify_rendered(given[0], came, budget))
+
+
+async def _grown(view: View, turns: int) -> Slice:
+    """Whole spawns after a history of that many turns, with the work that one of them does."""
+    history = [Message(role, text) for role, text in messages(turns)]
+    phased = all(callable(getattr(view, name, None)) for name in _METHODS["render"])
+    work = await _work_of(view, history) if phased else None
+    budget = view.budget
+
+    def verify(given: tuple[list[Message]], came: list[Message]) -> None:
+        verify_rendered(given[0], came, budget)
+
+    return Cycled(view.render_turn, [(history,)], verify, "synthetic", work)
+
+
+async def _work_of(view: View, history: list[Message]) -> dict[str, int]:
+    """The work of one spawn, counted on what its parts hand over."""
+    budget = view.budget
+    outlook = await settled(view.forecast(history))
+    verified(verify_outlook, history, outlook)
+    plan = await settled(view.plan(history, outlook))
+    verified(lambda given, came: verify_plan(given, came, budget), history, plan)
+    rendered = await settled(view.render(history, plan))
+    verified(lambda given, came: verify_rendered(given, came, budget), history, rendered)
+    return {
+        "messages lowered": len(outlook.spans),
+        "bytes digested": sum(span.bytes for span in outlook.spans),
+        "spans scored": plan.candidates,
+        "messages copied": len(rendered),
+    }
 
 
 async def _compressed(view: View, session: Session) -> Tally | Undefined:

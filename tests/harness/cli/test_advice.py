@@ -39,9 +39,8 @@ def call(folder: Path, *words: str, path: str = "") -> subprocess.CompletedProce
         (("explain", "denys"), 2, "`{} list` shows all."),
         (("run",), 2, "See: {} list"),
         (("catalog", "--check"), 1, "run `{} catalog` and commit"),
-        (("hook", "--help"), 0, "usage: {} hook "),
         (("list", "--nonsense"), 2, "See: {} --help"),
-        (("--help",), 0, "usage: {} "),
+        (("run", "--budget", "never"), 2, "See: {} run --help"),
     ],
 )
 def test_advice_can_be_typed_as_it_stands(
@@ -52,10 +51,27 @@ def test_advice_can_be_typed_as_it_stands(
     assert said.format(".venv/bin/loopladder") in reached.stdout + reached.stderr
     on_path = call(tmp_path, "loopladder", *words, path=str(script.parent))
     assert said.format("loopladder") in on_path.stdout + on_path.stderr
-    module = call(REPO, sys.executable, "-m", "harness", "--help")
-    assert module.stdout.startswith("usage: python -m harness ")
     for done in (reached, on_path):
         assert "python -m harness" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("words", [("--help",), ("run", "--help"), ("gate", "--help"), ("hook", "--help")])
+def test_a_usage_has_our_name_and_not_the_path_of_the_script(
+    words: tuple[str, ...], script: Path, tmp_path: Path
+) -> None:
+    reached = call(tmp_path, ".venv/bin/loopladder", *words).stdout
+    assert reached.startswith("usage: loopladder ")
+    assert ".venv" not in reached
+    assert call(script.parent, str(script), *words).stdout == reached
+    module = call(REPO, sys.executable, "-m", "harness", *words).stdout
+    assert module.startswith("usage: python -m harness ")
+
+
+def test_an_error_has_our_name_and_advice_that_can_be_typed(script: Path, tmp_path: Path) -> None:
+    said = call(tmp_path, ".venv/bin/loopladder", "run", "--budget", "never").stderr
+    assert said.startswith("usage: loopladder run ")
+    assert "\nloopladder run: " in said
+    assert said.endswith(" See: .venv/bin/loopladder run --help\n")
 
 
 def test_help_keeps_to_80_columns(loopladder: Command) -> None:

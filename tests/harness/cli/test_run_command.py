@@ -172,7 +172,17 @@ def _wait_for_entries(root: Path, count: int) -> Path:
     raise AssertionError("the run wrote no journal")
 
 
-SLOW = ("--kpi", "planner_optimize_ns", "--param", "objective=greedy", "--full")
+SLOW = (
+    "--kpi",
+    "planner_optimize_ns",
+    "--param",
+    "objective=greedy",
+    "--param",
+    "n=100",
+    "--param",
+    "n=1000",
+    "--full",
+)
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli import run_end
+from harness.cli import run_end, streams
 from harness.cli.main import main
 from harness.project import Project
 from tests.harness.cli.own import REPO
@@ -30,6 +30,19 @@ def shell(folder: Path, command: str, **environment: str) -> subprocess.Complete
 
 def kept(folder: Path) -> int:
     return len(list(folder.glob(".harness/runs/*.json")))
+
+
+@pytest.mark.parametrize(("columns", "widest"), [("", 80), ("200", 80), ("50", 50)])
+def test_a_note_is_wrapped_between_words(
+    columns: str, widest: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    words = " ".join(["A", "sentence", "with", "--options", "and\x1b[31m"] * 12)
+    streams.note(words)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 2
+    assert widest - 12 < max(map(len, lines)) <= widest
+    assert " ".join(map(str.strip, lines)) == f"loopladder: {words}".replace("\x1b[31m", "")
 
 
 def test_a_closed_output_costs_the_page_and_not_the_run(tmp_path: Path) -> None:

@@ -150,10 +150,75 @@ def test_what_only_the_head_has_is_new_and_nothing_was_compared(loopladder: Comm
 def test_a_kpi_that_is_gone_is_removed_and_not_passed_over(loopladder: Command, repository: Path) -> None:
     text = ROWS.split("[kpi.work_count]", maxsplit=1)[0]
     (repository / "bench" / "kpis.toml").write_text(text)
-    done = loopladder("gate", "--against", "HEAD", "--layer", "turn", "--budget", "1s", "--json", "-", cwd=repository)
+    done = loopladder("gate", "--against", "HEAD", "--layer", "turn", "--json", "-", cwd=repository)
     assert done.returncode == 5, done.stderr
     file = json.loads(done.stdout)
     assert "work_count" in file["verdict"]["by"]
+
+
+RUNTIME = """\
+import mine
+
+
+class Runtime:
+    name, version = "mine", "1"
+
+    def offer(self, seam, engine):
+        return None
+
+
+def make():
+    return Runtime()
+"""
+
+
+@pytest.fixture
+def with_runtime(repository: Path) -> Path:
+    """The repository with a runtime of its own, which offers none of the built-in seams."""
+    (repository / "runtime.py").write_text(RUNTIME)
+    with (repository / "pyproject.toml").open("a") as table:
+        table.write('runtime = "runtime:make"\n')
+    git(repository, "add", "--all")
+    git(repository, "commit", "--quiet", "--message", "runtime")
+    return repository
+
+
+def test_built_in_kpis_that_a_runtime_does_not_offer_neither_bury_nor_block_ones_own(
+    loopladder: Command, with_runtime: Path
+) -> None:
+    words = ("gate", "--against", "HEAD", "--layer", "turn", "--json", "gate.json")
+    done = loopladder(*words, cwd=with_runtime)
+    assert done.returncode == 0, done.stdout + done.stderr
+    mine, found, counted = done.stdout.partition(" built-in KPIs: not offered by this runtime (list them with ")
+    assert found
+    assert "\nunchanged: work_count, work_ns: " in mine
+    file = json.loads((with_runtime / "gate.json").read_text())
+    kpis = {row["kpi"] for row in file["rows"]} - {"work_ns", "work_count"}
+    assert mine.splitlines()[-1] == str(len(kpis))
+    assert counted.startswith("--verbose or")
+    assert len(kpis) > 5, "all of them stay in the file"
+    assert not any(name in done.stdout for name in kpis)
+    assert {row["state"] for row in file["rows"] if row["kpi"] in kpis} == {"new"}
+
+
+def test_what_was_asked_for_by_name_and_is_not_offered_stays_void(loopladder: Command, with_runtime: Path) -> None:
+    words = ("gate", "--against", "HEAD", "--kpi", "work_count", "planner_optimize_ns")
+    done = loopladder(*words, cwd=with_runtime)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "void: planner_optimize_ns[objective=greedy,n=1000]: left out on both" in done.stdout
+
+
+def test_what_the_head_stops_offering_is_not_passed_over(loopladder: Command, with_runtime: Path) -> None:
+    probes = PROBES.replace("import mine\n", "from harness.measure.clock import Undefined\nimport mine\n").replace(
+        "return Tally(mine.count())",
+        'return Tally(3) if hasattr(mine, "count") else Undefined("not-offered", "It counts nothing.")',
+    )
+    (with_runtime / "bench" / "probes.py").write_text(probes)
+    (with_runtime / "mine.py").write_text(SOURCE.replace("def count", "def counted"))
+    done = loopladder("gate", "--against", "HEAD", "--kpi", "work_count", cwd=with_runtime)
+    assert done.returncode == 5, done.stdout + done.stderr
+    said = " ".join(done.stdout.split())
+    assert "removed: work_count: measured on the base and no longer on the head: It counts nothing." in said
 
 
 def test_an_edited_probe_reads_as_no_regression(loopladder: Command, repository: Path) -> None:
@@ -225,5 +290,5 @@ def test_a_planted_sleep_is_off_the_cpu(loopladder: Command, repository: Path) -
     )
     code, file = gate(loopladder, repository)
     assert code == 1
-    (row,) = [row for row in file["rows"] if row["kpi"] == "work_ns"]
+    (row,) = [row for row in file["rows"] if row["kpi"] == "work_ns" and row["leg"] == "main"]
     assert row["off_cpu"]["there"] is True

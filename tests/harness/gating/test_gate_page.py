@@ -9,6 +9,8 @@ from rich.console import Console
 
 from harness.cli.exits import Exit
 from harness.cli.gate import exit_code
+from harness.gating.foresight import what_fits
+from harness.gating.rows import LEFT_OUT, unmeasured
 from harness.record.gate import GateFile, GateRow, GateSide, encode
 from harness.record.run import Machine
 from harness.report.gate_page import render_gate, sentence_of
@@ -63,6 +65,93 @@ def test_hostile_text_is_inert() -> None:
     assert "[red]x[/red]" in out.getvalue()
 
 
+CLEAN = Verdict(VerdictState.PASS, VerdictBasis.CLEAN)
+
+
+def text_of(rows: list[GateRow], *, built_in: tuple[str, ...] = (), verbose: bool = False) -> str:
+    out = io.StringIO()
+    render_gate(file(rows, CLEAN), Console(file=out, width=80), built_in=built_in, verbose=verbose)
+    return " ".join(out.getvalue().split())
+
+
+def late(kpi: str) -> GateRow:
+    found = unmeasured(None, ("out-of-budget", "the budget ended before this point was tried"))
+    assert found is not None
+    return row(found.state, kpi=kpi, evidence=list(found.evidence), warnings=list(found.warnings))
+
+
+def test_ones_own_come_first_and_built_in_ones_are_counted_where_there_is_nothing_to_say() -> None:
+    rows = [
+        row(State.REGRESSED, kpi="theirs_ns", ratio=1.1, low=1.08, high=1.12, pairs=80, alpha=0.01),
+        row(State.UNCHANGED, kpi="one", evidence=["2 files are touched"]),
+        row(State.UNCHANGED, kpi="two", evidence=["3 files are touched"]),
+        row(State.NEW, kpi="three", evidence=[f"{LEFT_OUT}The runtime offers no planner."]),
+        late("four"),
+        late("five"),
+        row(State.UNCHANGED, kpi="own_ns", evidence=["2 files are touched"]),
+    ]
+    built_in = ("theirs_ns", "one", "two", "three", "four", "five")
+    text = text_of(rows, built_in=built_in)
+    assert text.index("unchanged: own_ns") < text.index("regressed: theirs_ns: +10.0 %")
+    assert "unchanged: 2 built-in KPIs (named with --verbose): every touched file is the same" in text
+    assert "1 built-in KPI: not offered by this runtime (list them with --verbose or python -m harness list)" in text
+    assert "inconclusive: 2 built-in KPIs (named with --verbose): the budget ended before this point was tried" in text
+    assert "three" not in text
+    spelled = text_of(rows, built_in=built_in, verbose=True)
+    assert "unchanged: one, two: " in spelled
+    assert "not offered: three: The runtime offers no planner." in spelled
+    assert "inconclusive: four, five: the budget ended before this point was tried" in spelled
+    alone = text_of(rows[:-1], built_in=built_in)
+    assert "unchanged: one, two: " in alone, "a project without rows of its own asks about the built-in ones"
+
+
+def test_what_is_void_on_both_sides_for_one_reason_says_it_once() -> None:
+    found = unmeasured(("error", "It broke."), ("error", "It broke."))
+    assert found is not None
+    assert found.evidence == ("on both sides: It broke.",)
+    apart = unmeasured(("error", "It broke."), ("timeout", "It did not end."))
+    assert apart is not None
+    assert sentence_of(row(apart.state, evidence=list(apart.evidence))) == (
+        "on the base: It broke; on the head: It did not end."
+    )
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "state"),
+    [
+        (None, None, None),
+        ("error", None, State.NEW),
+        ("not-offered", None, State.NEW),
+        (None, "error", State.VOID),
+        ("error", "error", State.VOID),
+        ("not-offered", "error", State.VOID),
+        ("error", "not-offered", State.VOID),
+        (None, "not-offered", State.REMOVED),
+        ("not-offered", "not-offered", State.NEW),
+        ("out-of-budget", None, State.INCONCLUSIVE),
+        ("error", "out-of-budget", State.INCONCLUSIVE),
+    ],
+)
+def test_what_a_point_is_that_a_side_cannot_measure(base: str | None, head: str | None, state: State | None) -> None:
+    found = unmeasured(base and (base, "a."), head and (head, "b."))  # type: ignore[arg-type]
+    assert (None if found is None else found.state) is state
+
+
+@pytest.mark.parametrize(
+    ("budget", "spent", "said"),
+    [
+        (9.0, 0.0, "The budget of 9 s is not enough for one of them: what has changed will end inconclusive."),
+        (60.0, 0.0, "The budget of 1 min 00 s is enough for about 6 of the 12: the others, and any suspect, end"),
+        (120.0, 0.0, "The budget of 2 min 00 s leaves no time to confirm one: a suspect will end inconclusive."),
+        (220.0, 0.0, "leaves time to confirm 1 suspect; more will end inconclusive."),
+        (500.0, 100.0, "leaves time to confirm 2 suspects; more will end inconclusive."),
+        (5000.0, 0.0, "leaves time to confirm every one of them."),
+    ],
+)
+def test_a_budget_says_what_it_can_hold(budget: float, spent: float, said: str) -> None:
+    assert said in what_fits(12, 120.0, 100.0, budget, spent)
+
+
 def unknown(gap: Gap, *, critical: bool = False) -> Claim:
     return Claim("work_ns", ClaimKind.DETECTION, ClaimState.UNKNOWN, critical=critical, gap=gap)
 
@@ -92,6 +181,10 @@ def unknown(gap: Gap, *, critical: bool = False) -> Claim:
         (
             Verdict(VerdictState.UNKNOWN, VerdictBasis.CRITICAL_UNKNOWN, ("work_ns",)),
             (unknown(Gap.INCONCLUSIVE, critical=True),), False, Exit.UNKNOWN,
+        ),
+        (
+            Verdict(VerdictState.UNKNOWN, VerdictBasis.CRITICAL_UNKNOWN, ("work_ns",)),
+            (unknown(Gap.INCONCLUSIVE, critical=True), unknown(Gap.REMOVED)), False, Exit.UNCOVERED,
         ),
     ],
 )  # fmt: skip

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from harness.cli.exits import Exit
 from harness.cli.gate import exit_code
+from harness.gating.deadline import Deadline
 from harness.gating.options import GateOptions
+from harness.gating.rows import LEFT_OUT
 from harness.jobs.gate import Gated, gate
 from harness.project import load_project
+from harness.report.gate_page import render_gate
+from harness.report.naming import typed
 from harness.subject import SubjectError
 from kpis.registry import load
 from kpis.terms.comparison import State
@@ -73,7 +81,7 @@ def test_what_touches_the_same_files_is_unchanged_and_passes(work: Repo, compare
     assert states(gated) == {"test_added": State.UNCHANGED, "test_joined": State.UNCHANGED}
     assert exit_of(gated) is Exit.OK
     assert {row.runtime for row in gated.file.rows} == {"pytest"}
-    assert "Tests at tests that use benchmark: 2. pytest starts in about" in " ".join(gated.notes)
+    assert any("so 2 benchmarks take up to" in note and "--budget 3m" in note for note in gated.notes)
     assert {"mine/adding.py", "tests/test_speed.py"} <= gated.file.head.touched.keys()
 
 
@@ -124,7 +132,7 @@ def test_what_only_the_head_can_do_is_new_and_what_it_does_wrongly_is_void(work:
         }
     )
     work.write({"tests/test_speed.py": TESTS.partition("def test_joined")[0]})
-    gated = compare(budget_s=0.001)
+    gated = compare()
     found = {row.kpi.partition("::")[2]: row for row in gated.file.rows}
     assert found["test_split"].state is State.NEW
     assert found["test_added"].state is State.VOID
@@ -132,12 +140,119 @@ def test_what_only_the_head_can_do_is_new_and_what_it_does_wrongly_is_void(work:
     assert exit_of(gated) is Exit.UNCOVERED, "a test is gone, too"
 
 
-def test_a_budget_leaves_what_changed_open(work: Repo, compare: Compare) -> None:
+def expiring(monkeypatch: pytest.MonkeyPatch, asked: int) -> None:
+    """Let the budget be over after so many questions to workers."""
+    left = iter([False] * asked)
+    monkeypatch.setattr(Deadline, "over", lambda _deadline: next(left, True))
+
+
+def test_what_is_not_tried_in_time_is_inconclusive_and_says_so(
+    work: Repo, compare: Compare, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work.write({"mine/joining.py": f'"""Joins."""\n{JOINING}'})
-    gated = compare(budget_s=0.001)
+    expiring(monkeypatch, 3)
+    gated = compare(budget_s=3600.0, plan=True)
+    found = {row.kpi.partition("::")[2]: row for row in gated.file.rows}
+    assert found["test_joined"].state is State.INCONCLUSIVE
+    assert found["test_joined"].evidence == ["the budget ended before this point was tried"]
+    assert [notice.code.value for notice in found["test_joined"].warnings] == ["budget"]
+    assert exit_of(gated) is Exit.UNKNOWN
+
+
+def test_a_budget_that_ends_while_tests_are_collected_is_one_sentence(compare: Compare) -> None:
+    with pytest.raises(SubjectError, match=r"budget of 0.001 s ended before pytest had collected .* --budget 3m$"):
+        compare(budget_s=0.001)
+
+
+def test_a_budget_leaves_what_changed_open(work: Repo, compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
+    work.write({"mine/joining.py": f'"""Joins."""\n{JOINING}'})
+    monkeypatch.setattr("harness.gating.work.time_points", lambda *_words, **_more: None)
+    gated = compare()
     assert states(gated) == {"test_added": State.INCONCLUSIVE, "test_joined": State.INCONCLUSIVE}
     assert exit_of(gated) is Exit.UNKNOWN
     assert [row.paths for row in gated.file.rows] == [["mine/joining.py"]] * 2
+
+
+SKIPPING = """\
+import pytest
+import mine
+from mine.adding import added
+
+
+@pytest.mark.skipif({when}, reason="not on this system")
+def test_added(benchmark):
+    assert benchmark(added, 300) == 8955050
+"""
+
+
+def skipping(when: str) -> dict[str, str | bytes]:
+    return {"tests/test_speed.py": SKIPPING.format(when=when)}
+
+
+def test_a_test_that_is_skipped_on_both_sides_is_owed_nothing(work: Repo, compare: Compare) -> None:
+    work.commit(skipping("False"))
+    work.write(skipping("True") | {"tests/test_more.py": TESTS.replace("test_added", "test_again")})
+    gated = compare()
+    (row,) = (row for row in gated.file.rows if row.kpi == "tests/test_speed.py::test_added")
+    assert row.state is State.NEW
+    assert row.evidence == [f"{LEFT_OUT}The test is skipped (not on this system)."]
+    assert exit_of(gated) is Exit.OK, "the others were compared"
+    out = io.StringIO()
+    render_gate(gated.file, Console(file=out, width=80))
+    said = " ".join(out.getvalue().split())
+    assert "skipped: tests/test_speed.py::test_added: The test is skipped (not on this system)." in said
+    assert "void" not in said
+
+
+def test_where_all_are_skipped_nothing_was_compared(work: Repo, compare: Compare) -> None:
+    work.write(skipping("True"))
+    work.commit({})
+    gated = compare()
+    assert states(gated) == {"test_added": State.NEW}
+    assert exit_of(gated) is Exit.UNCOVERED
+    out = io.StringIO()
+    render_gate(gated.file, Console(file=out, width=80))
+    assert "unknown: no_rules, nothing was compared" in out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("when", "state", "code", "said"),
+    [
+        ('not hasattr(mine, "ready")', State.NEW, Exit.UNCOVERED, "on the base: The test is skipped"),
+        ('hasattr(mine, "ready")', State.REMOVED, Exit.UNCOVERED, "measured on the base and no longer on the head: "),
+    ],
+)
+def test_a_test_that_one_side_skips(
+    when: str, state: State, code: Exit, said: str, work: Repo, compare: Compare
+) -> None:
+    work.commit(skipping(when))
+    work.write({"mine/__init__.py": "ready = True\n"})
+    gated = compare()
+    (row,) = gated.file.rows
+    assert row.state is state
+    assert row.evidence[0].startswith(said)
+    assert row.evidence[0].endswith("(not on this system).")
+    assert exit_of(gated) is code
+    removed = state is State.REMOVED
+    assert gated.file.verdict.by == (("tests/test_speed.py::test_added",) if removed else ())
+
+
+def test_without_pytest_there_is_one_sentence_with_the_command(work: Repo, compare: Compare, tmp_path: Path) -> None:
+    """A package of that name that cannot be imported stands in for one that is not installed."""
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    hook = "import sys\n\n\nclass Absent:\n    def find_spec(self, name, *_):\n        if name == 'pytest':\n"
+    hook += "            raise ModuleNotFoundError(\"No module named 'pytest'\", name='pytest')\n\n\n"
+    (blocked / "sitecustomize.py").write_text(f"{hook}sys.meta_path.insert(0, Absent())\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYTHONPATH", str(blocked))
+        notes: list[str] = []
+        options = GateOptions(against="HEAD", pytest="tests")
+        with pytest.raises(SubjectError) as caught:
+            gate(load_project(work.top), load(), options, argv=("gate",), on_note=notes.append)
+    assert notes == []
+    assert caught.value.args[0].startswith(f"There is no pytest beside loopladder, in {typed(sys.executable)}. Type: ")
+    assert caught.value.args[0].endswith(f"{typed(sys.executable)} -m pip install pytest")
 
 
 def test_tests_that_cannot_be_collected_are_refused(work: Repo, compare: Compare) -> None:

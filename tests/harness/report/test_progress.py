@@ -63,6 +63,17 @@ def test_the_line_names_the_point_what_is_done_and_what_is_left() -> None:
     assert seen(stream.getvalue()) == ""
 
 
+def test_a_long_sentence_is_wrapped_between_words() -> None:
+    stream = Terminal()
+    words = " ".join(["--budget"] * 40)
+    with Progress(60, stream) as progress:
+        progress.say(words)
+    lines = stream.getvalue().replace("\r\x1b[2K", "").splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 80
+    assert " ".join(lines) == words
+
+
 def test_a_process_without_standard_error_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stderr", None)
     with Progress(60) as progress:

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from harness.cli.main import main
-from harness.record.run import Mode, Run, SourceTree, WorkloadRecord
+from harness.record.run import Mode, Run, Selection, SourceTree, WorkloadRecord
 from harness.report import naming
 from harness.report.notes import first_sentence
 from harness.report.page import console_on
@@ -150,10 +150,79 @@ def test_a_row_that_does_not_fit_takes_two_lines_and_leaves_the_others_whole() -
 
 def test_a_long_name_runs_into_the_blanks_before_a_short_number() -> None:
     count = replace(RATE, kind=ReadingKind.COUNT, value=4, unit=Unit.COUNT, numerator=4, denominator=None)
-    name = "x" * 36
+    name = "x" * 55
     large, small = replace(count, params={"a": "b"}, value=10**9), replace(count, params={"a": name})
     lines = page(example(readings=[TIMED, large, small]), 80).splitlines()
     assert any(line.startswith(f"  a={name}  4  ") for line in lines)
+
+
+def test_a_heading_holds_for_everything_below_it() -> None:
+    lines = page(example(readings=[TIMED, RATE, DERIVED])).splitlines()
+    headings = [line.split("  ") for line in lines if line.startswith("KPI ")]
+    shown = [[word.strip() for word in words if word] for words in headings]
+    assert shown == [["KPI", "value", "95 % interval", "basis, source"], ["KPI", "value", "made of", "basis, source"]]
+    of = [index for index, line in enumerate(lines) if line.startswith("KPI ")]
+    assert any("[1.201, 1.310] ms" in line for line in lines[of[0] : of[1]])
+    assert not any(" of 1,600" in line for line in lines[of[0] : of[1]])
+    assert any("1,200 of 1,600" in line for line in lines[of[1] :])
+    counted = page(example(readings=[HISTOGRAM])).splitlines()
+    assert next(line.split() for line in counted if line.startswith("KPI ")) == ["KPI", "value", "basis,", "source"]
+
+
+@dataclass
+class Origin(Row):
+    origin: str = "catalog"
+    inputs: tuple[str, ...] = ()
+
+
+THEIRS = Catalog(
+    (
+        Origin("own_ns", "A.", origin="bench/rows.toml"),
+        Origin("offered_ns", "B."),
+        Origin(ABSENT.kpi, "C."),
+        Origin("computed", "D.", inputs=(ABSENT.kpi,)),
+        Origin("void_ns", "E."),
+    )
+)
+
+
+def own_page(*more: Reading, verbose: bool = False, **changes: Any) -> str:
+    own = replace(TIMED, kpi="own_ns", layer=Layer.TURN)
+    offered = replace(TIMED, kpi="offered_ns", layer=Layer.TURN)
+    detail = f"It is computed from {ABSENT.kpi}, which is undefined."
+    computed = replace(ABSENT, kpi="computed", params={}, undefined=Undefined(Reason.INPUT_UNDEFINED, detail))
+    stream = io.StringIO()
+    run = example(readings=[offered, ABSENT, computed, *more, own], **changes)
+    render_run(run, THEIRS, console_on(stream, 80), verbose=verbose)
+    return stream.getvalue()
+
+
+def test_ones_own_kpis_come_first_and_built_in_ones_that_are_not_offered_are_counted() -> None:
+    text = own_page()
+    assert text.index("\nown_ns ") < text.index("\noffered_ns ")
+    line = "2 built-in KPIs: not offered by this runtime (list them with --verbose or python -m harness list)"
+    assert line in " ".join(text.split())
+    assert ABSENT.kpi not in text
+    assert "explain" not in text.splitlines()[-1], "what nobody asked about needs no explanation"
+    spelled = own_page(verbose=True)
+    assert f"{ABSENT.kpi} (objective=greedy n=1000) undefined, not-offered" in spelled
+    assert "computed undefined, input-undefined" in spelled
+    assert "built-in" not in spelled
+
+
+def test_what_was_asked_for_or_went_wrong_is_never_only_counted() -> None:
+    named = Selection(all=False, layers=[], kpis=[ABSENT.kpi], params={}, runtimes=[], workloads=[])
+    assert ABSENT.kpi in own_page(selection=named)
+    void = replace(ABSENT, kpi="void_ns", params={}, undefined=Undefined(Reason.CRASHED, "It died of signal 11."))
+    assert "void_ns undefined, crashed: It died of signal 11." in own_page(void)
+    partly = replace(ABSENT, kpi="offered_ns", params={}, leg=Leg.CPU)
+    assert "offered_ns (leg=cpu) undefined, not-offered" in own_page(partly)
+
+
+def test_without_a_row_of_ones_own_everything_is_spelled_out() -> None:
+    stream = io.StringIO()
+    render_run(example(readings=[TIMED, ABSENT]), THEIRS, console_on(stream, 80))
+    assert "undefined, not-offered" in stream.getvalue()
 
 
 def test_an_undefined_reading_leaves_the_table_for_one_line_a_kpi_and_reason() -> None:
@@ -314,7 +383,7 @@ def test_below_a_hundred_columns_the_status_stands_before_the_first_sentence_of_
 def test_from_a_hundred_columns_on_the_status_has_a_column(width: int) -> None:
     text = page(example(), width)
     row = next(line for line in text.splitlines() if line.startswith(TIMED.kpi))
-    assert row.endswith("clock, live       standing")
+    assert row.endswith("clock, live    standing")
     whole = re.search(rf"^{TIMED.kpi}: (.*\n(?:  .*\n)+)", text, re.MULTILINE)
     assert whole is not None
     assert " ".join(whole[1].split()) == FENCE

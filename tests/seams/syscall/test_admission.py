@@ -1,16 +1,17 @@
-"""The bare gate: what it keeps out, what it pages, and what comes back."""
+"""The bare gate and the chain: what is kept out, what is paged, what comes back, and what the books say."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from pathlib import Path
 
 import pytest
 
+from seams.contract.admission import GateTally
 from seams.contract.syscall import Result, ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, Status, VerdictKind
-from seams.syscall.admission import BareGate, PageInError, offer
+from seams.syscall.admission import BareGate, CanonicalGate, Gates, PageInError, gates, offer
+from seams.syscall.kernel import Kernel
+from seams.syscall.resolver import MemoryStore
 from seams.syscall.screen import screen
 
 CALL = ToolCall("get_page")
@@ -120,18 +121,163 @@ def test_share_of_quarantines() -> None:
     assert (gate.quarantined, gate.total, gate.quarantined / gate.total) == (3, 5, 0.6)
 
 
-def test_the_recorded_verdicts_of_the_bare_gate(cases: Path) -> None:
-    told = json.loads((cases / "replay" / "admission-cases.json").read_text())
-    assert told
-    wrong = []
-    for case in told:
-        verdict, _ = admitted(BareGate(), case["payload"].encode("utf-8", "surrogatepass"))
-        got = (VerdictKind(verdict.kind).name, ReasonCode(verdict.reason).name)
-        if got != (case["bare_gate"]["verdict"], case["bare_gate"]["reason"]):
-            wrong.append((case["name"], got))
-    assert wrong == []
+@pytest.mark.parametrize(
+    ("size", "kind"),
+    [
+        (511, VerdictKind.ALLOW),
+        (512, VerdictKind.ALLOW),
+        (815, VerdictKind.ALLOW),
+        (816, VerdictKind.QUARANTINE),
+        (832, VerdictKind.QUARANTINE),
+    ],
+)
+def test_a_flood_of_one_chunk_is_kept_out_from_51_of_them_on(size: int, kind: int) -> None:
+    assert admitted(BareGate(), (b"0123456789ABCDEF" * 52)[:size])[0].kind == kind
 
 
-def test_the_room_offers_a_gate() -> None:
-    assert isinstance(offer("none"), BareGate)
-    assert offer("mock") is None
+@pytest.mark.parametrize(("size", "kind"), [(4095, "ALLOW"), (4096, "ALLOW"), (4097, "TRANSFORM")])
+def test_a_body_is_long_from_4097_bytes_on(size: int, kind: str) -> None:
+    assert VerdictKind(admitted(BareGate(), (b"ab " * 2000)[:size])[0].kind).name == kind
+
+
+def test_a_flood_that_never_stands_on_a_boundary_is_none() -> None:
+    assert screen(b"ab" * 8 + b"z" + b"ab" * 5000) == ReasonCode.NONE
+    assert screen(b"ab" * 8 + b"z" + b"ab" * 5000 + b"z" * 15 + b"ab" * 8 * 51) == ReasonCode.OVERSIZE
+
+
+def test_the_longest_pointer_is_short() -> None:
+    assert len(admitted(BareGate(), b"ab " * 400_000)[0].new_args or b"") < 2048
+
+
+def test_what_is_let_in_is_stamped_with_its_durability_and_a_finding_is_not() -> None:
+    said = [admitted(BareGate(), body)[1].meta.get("durability") for body in (b"My name is Ada", b"ab " * 2000, SECRET)]
+    assert said == ["durable", "turn", None]
+
+
+def test_bodies_lie_pinned_in_the_store_while_they_are_held() -> None:
+    store = MemoryStore(max_bytes=3000)
+    gate = BareGate(store, cap=2)
+    bodies = [INJECTION + bytes([65 + index]) * 900 for index in range(3)]
+    for body in bodies[:2]:
+        admitted(gate, body)
+    assert store.stats().pinned == 2
+    for index in range(20):  # far more than there is room for
+        store.put(b"%04d" % index * 200)
+    gate.clear("q1")
+    assert gate.page_in("q1") == bodies[0]
+    admitted(gate, bodies[2])
+    assert store.stats().pinned == 2
+    with pytest.raises(PageInError, match="not held"):
+        gate.page_in("q1")
+
+
+def test_a_short_body_is_held_by_the_store_too() -> None:
+    store = MemoryStore()
+    gate = BareGate(store)
+    admitted(gate, SECRET)
+    admitted(gate, SECRET)
+    assert (store.stats().bodies, store.stats().pinned) == (1, 1)
+    gate.clear("q2")
+    assert gate.page_in("q2") == SECRET
+    with pytest.raises(PageInError, match="clear"):
+        gate.page_in("q1")
+
+
+def test_a_long_body_that_the_store_let_go_is_refused_in_words() -> None:
+    store = MemoryStore(max_bytes=5000)
+    gate = BareGate(store)
+    long = b"ab " * 1500
+    digest = hashlib.sha256(long).hexdigest()
+    admitted(gate, long)
+    assert gate.page_in(digest) == long
+    store.put(b"cd " * 1500)
+    with pytest.raises(PageInError, match="want of room"):
+        gate.page_in(digest)
+    admitted(gate, long)
+    assert gate.page_in(digest) == long
+
+
+def test_a_digest_in_quarantine_is_no_page() -> None:
+    gate = BareGate()
+    body = INJECTION * 100
+    admitted(gate, body)
+    with pytest.raises(PageInError, match="not held"):
+        gate.page_in(hashlib.sha256(body).hexdigest())
+
+
+def test_a_long_body_is_screened_again_when_it_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = BareGate()
+    long = b"ab " * 2000
+    admitted(gate, long)
+    monkeypatch.setattr("seams.syscall.bare_gate.screen", lambda body, lower: ReasonCode.TRUST_VIOLATION)
+    with pytest.raises(PageInError, match="TRUST_VIOLATION"):
+        gate.page_in(hashlib.sha256(long).hexdigest())
+
+
+def test_the_books_of_the_chain() -> None:
+    chain = Gates()
+    for body in (b"fine", SECRET, INJECTION, SECRET, b"0123456789ABCDEF" * 60):
+        chain.admit(CALL, Result(Status.OK, body))
+    assert chain.tallies() == (
+        GateTally("canonical-gate", 5, 3, {"SECRET_EXFIL": 2, "TRUST_VIOLATION": 1}),
+        GateTally("bare-gate", 5, 1, {"OVERSIZE": 1}),
+    )
+    assert [tally.rate for tally in chain.tallies()] == [0.6, 0.2]
+    assert (chain.tally.quarantines, chain.tally.admitted) == (4, 1)
+    assert GateTally("new").rate is None
+
+
+def test_a_snapshot_of_the_books_stays_as_it_was() -> None:
+    chain = Gates()
+    chain.admit(CALL, Result(Status.OK, SECRET))
+    before = chain.tallies()[0]
+    chain.admit(CALL, Result(Status.OK, SECRET))
+    assert (before.total, before.reasons) == (1, {"SECRET_EXFIL": 1})
+
+
+def test_behind_the_canonical_gate_the_bare_one_sees_a_stub() -> None:
+    bare = BareGate()
+    alone, chain = Gates([bare]), Gates()
+    for gate in (alone, chain):
+        result = Result(Status.OK, INJECTION)
+        assert gate.admit(CALL, result).kind == VerdictKind.QUARANTINE
+        assert (result.meta["admit"], result.meta["reason"]) == ("quarantined", "TRUST_VIOLATION")
+    assert [tally.rate for tally in alone.tallies()] == [1.0]
+    assert [tally.rate for tally in chain.tallies()] == [1.0, 0.0]
+
+
+def test_no_objection_is_an_allow_and_leaves_the_payload_alone() -> None:
+    result = Result(Status.OK, b"a quiet answer")
+    verdict = Gates().admit(CALL, result)
+    assert (verdict.kind, verdict.reason, result.payload) == (VerdictKind.ALLOW, ReasonCode.NONE, b"a quiet answer")
+    assert "admit" not in result.meta
+
+
+def test_two_gates_of_a_chain_share_one_store() -> None:
+    store = MemoryStore()
+    canonical, bare = gates(store)
+    assert (canonical.rank, bare.rank) == (5, 10)
+    canonical.admit(CALL, Result(Status.OK, SECRET))
+    bare.admit(CALL, Result(Status.OK, SECRET))
+    assert (store.stats().bodies, store.stats().puts, store.stats().hits) == (1, 2, 1)
+
+
+def test_a_kernel_can_be_mounted_on_the_gates() -> None:
+    chain = Gates()
+    kernel = chain.mount("airline")
+    assert isinstance(kernel, Kernel)
+    kernel.syscall(ToolCall("fetch_policy", b'{"topic":"refund rules"}'))
+    assert (kernel.counters().quarantines, chain.tallies()[0].reasons) == (1, {"TRUST_VIOLATION": 1})
+    content = [gate for gate in kernel.admitters if isinstance(gate, CanonicalGate | BareGate)]
+    assert content == list(chain.admitters)
+    assert chain.mount("airline") is not kernel
+
+
+def test_the_room_offers_a_fresh_chain() -> None:
+    first, second = offer("none"), offer("mock")
+    assert isinstance(first, Gates)
+    assert isinstance(second, Gates)
+    first.admit(CALL, Result(Status.OK, SECRET))
+    assert [tally.total for tally in second.tallies()] == [0, 0]
+    assert [gate.name for gate in second.admitters] == ["canonical-gate", "bare-gate"]
+    assert (offer("noop"), offer("remote")) == (None, None)

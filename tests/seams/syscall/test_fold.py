@@ -127,3 +127,52 @@ def test_the_order_of_rungs_changes_who_spoke_and_not_how_strict(kinds_: list[in
     assert len(outcomes) == 1
     if 4_000 not in kinds_:
         assert len({folded(*order).kind for order in permutations(kinds_)}) == 1
+
+
+class Rewrites(Says):
+    """A rung that rewrites what it is given, as ``rules`` say, and has no opinion otherwise."""
+
+    def __init__(self, rules: dict[bytes, bytes], name: str = "rewrites", rank: int = 5) -> None:
+        super().__init__(VerdictKind.DEFER, name, rank)
+        self.rules = rules
+        self.seen: list[tuple[bytes, int, str]] = []
+
+    def adjudicate(self, call: ToolCall) -> Verdict:
+        self.seen.append((call.args, call.seq, call.trace_id))
+        new = self.rules.get(call.args)
+        return self.verdict if new is None else Verdict(VerdictKind.TRANSFORM, ReasonCode.MISROUTE, self.name, new)
+
+
+class RefusesArgs(Rewrites):
+    def adjudicate(self, call: ToolCall) -> Verdict:
+        refused = call.args in self.rules
+        return Verdict(VerdictKind.DENY if refused else VerdictKind.ALLOW, ReasonCode.POLICY_BLOCK, self.name)
+
+
+def test_what_a_rewrite_puts_in_place_is_judged_too() -> None:
+    chain = folding.Chain([Rewrites({b"alias": b"bad"}), RefusesArgs({b"bad": b""}, "monitor", 100)])
+    assert chain.fold(ToolCall("t", b"alias")).by == "monitor"
+    assert chain.fold(ToolCall("t", b"bad")).by == "monitor"
+    assert chain.fold(ToolCall("t", b"good")).kind == VerdictKind.ALLOW
+
+
+def test_two_rewrites_of_one_call_are_both_carried_out_in_the_name_of_the_first() -> None:
+    chain = folding.Chain([Rewrites({b"1": b"2"}, "first", 5), Rewrites({b"1": b"x", b"2": b"3"}, "second", 6)])
+    verdict = chain.fold(ToolCall("t", b"1"))
+    assert (verdict.kind, verdict.by, verdict.new_args) == (VerdictKind.TRANSFORM, "first", b"3")
+
+
+def test_the_rewritten_call_is_judged_in_its_trace_and_uncounted() -> None:
+    rung = Rewrites({b"1": b"2"})
+    folding.Chain([rung]).fold(ToolCall("t", b"1", seq=7, trace_id="trace"))
+    assert rung.seen == [(b"1", 7, "trace"), (b"2", 0, "trace")]
+
+
+def test_a_rewrite_that_nobody_opposes_stands() -> None:
+    assert folding.Chain([Rewrites({b"1": b"2"})]).fold(ToolCall("t", b"1")).new_args == b"2"
+
+
+def test_rungs_that_never_agree_are_refused() -> None:
+    chain = folding.Chain([Rewrites({b"1": b"2", b"2": b"1"})])
+    verdict = chain.fold(ToolCall("t", b"1"))
+    assert (verdict.kind, verdict.reason, verdict.by) == (VerdictKind.DENY, ReasonCode.DEFAULT_DENY, "restless")

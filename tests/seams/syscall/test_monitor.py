@@ -11,6 +11,7 @@ from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 from seams.syscall.decide import offer
 from seams.syscall.monitor import Monitor
+from seams.syscall.patterns import PatternError
 from seams.syscall.policy import Policy, Predicate
 from seams.syscall.worlds import AIRLINE, DEFAULT
 
@@ -101,6 +102,57 @@ def test_predicates_restrict(args: dict[str, Any], reason: str) -> None:
     assert judged(RESTRICTED, "save", **args).reason == ReasonCode[reason]
 
 
+def test_where_rules_overlap_the_one_that_refuses_wins() -> None:
+    policy = Policy(
+        allow=frozenset({"get_keys", "save"}),
+        allow_prefixes=("get_",),
+        deny={"get_keys": ReasonCode.SECRET_EXFIL, "get_private_notes": ReasonCode.POLICY_BLOCK},
+        predicates=(
+            Predicate("save", "to", allow_globs=("notes/*",), reason=ReasonCode.TRUST_VIOLATION),
+            Predicate("save", "to", deny_regex="secret", reason=ReasonCode.SECRET_EXFIL),
+            Predicate("get_pages", "n", max_bytes=1),
+        ),
+    )
+    assert judged(policy, "get_keys").reason == ReasonCode.SECRET_EXFIL, "allowed and denied"
+    assert judged(policy, "get_private_notes").reason == ReasonCode.POLICY_BLOCK, "denied under an allowed prefix"
+    assert judged(policy, "get_private_notes_2").kind == VerdictKind.ALLOW, "a deny is an exact name"
+    assert judged(policy, "get_pages", n=10).reason == ReasonCode.POLICY_BLOCK, "a predicate over an allowed prefix"
+    both, first, second = (judged(policy, "save", to=to) for to in ("secret", "public", "notes/secret"))
+    assert (both.reason, first.reason) == (ReasonCode.TRUST_VIOLATION, ReasonCode.TRUST_VIOLATION), "the first one's"
+    assert second.reason == ReasonCode.SECRET_EXFIL, "and the second has to hold as well"
+    assert judged(policy, "save", to="notes/a").kind == VerdictKind.ALLOW
+
+
+def test_a_pattern_that_cannot_be_matched_is_found_before_the_first_call() -> None:
+    for each in (Predicate("x", "y", deny_regex="(?=a)"), Predicate("x", "y", allow_globs=("a" * 1_001,))):
+        with pytest.raises(PatternError):
+            Monitor(Policy(predicates=(each,)))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat .git/x " + "sed " * 250_000,
+        ".git/ sed -" + "a" * 1_000_000,
+        ".git/ sed" + " -a" * 300_000,
+        "a/../" * 200_000 + ".git/",
+    ],
+)
+def test_a_megabyte_of_command_is_read_once(command: str) -> None:
+    """A pattern that backtracks would take hours over each; the suite's own limit would end it."""
+    assert judged(GUARDED, "bash", command=command).kind == VerdictKind.ALLOW
+
+
+def test_an_in_place_edit_is_found_in_its_own_command_alone() -> None:
+    for command, refused in (
+        ("ls; sed -n -i s/a/b/ .git/config", True),
+        ("sed s/a/b/ .git/config | grep -i x", False),
+        ("sed -n p .git/config", False),
+        ("used -i .git/config", False),
+    ):
+        assert (judged(GUARDED, "bash", command=command).reason == ReasonCode.SELF_MODIFY) == refused, command
+
+
 def test_predicates_never_allow() -> None:
     assert judged(Policy(predicates=(GLOB,)), "save", path="notes/a").reason == ReasonCode.DEFAULT_DENY
 
@@ -150,6 +202,9 @@ def test_the_seam_decides_in_each_world_and_moves_nothing() -> None:
     airline = decider.in_world("airline")
     verdict = airline.decide(call)
     assert (verdict.kind, verdict.by, call.seq) == (VerdictKind.TRANSFORM, "grammar", 0)
-    grammar, preflight, _ = airline.chain.rungs
+    grammar, preflight, sinks, monitor = airline.chain.rungs
+    assert [rung.rank for rung in (grammar, preflight, sinks, monitor)] == [5, 10, 30, 100]
     assert (grammar.repairs, preflight.total) == (0, 0)  # type: ignore[attr-defined]
+    assert len(sinks.ledger) == 0  # type: ignore[attr-defined]
+    assert airline.decide(ToolCall("fetch_policy")).kind == VerdictKind.ALLOW, "an untouched ledger refuses nothing"
     assert [offer(engine) for engine in ("noop", "mock", "remote")] == [None, None, None]

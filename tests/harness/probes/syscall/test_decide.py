@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -137,6 +138,24 @@ def test_a_decision_may_be_awaited(waits: bool) -> None:
     assert len(time_calls(measured, 9, loop).stamps_ns) == 9
     assert time_batch(measured, 9, loop).loops == 9
     loop.close()
+
+
+def test_the_whole_chain_decides_on_an_untouched_ledger() -> None:
+    """A trace of calls that would be refused late in a replay: here each of them is decided as if it came first."""
+    decider = offer("none").in_world("airline")  # type: ignore[union-attr]
+    assert [rung.rank for rung in decider.chain.rungs] == [5, 10, 30, 100]
+    measured = opened(Offers(decider), airline())
+    time_batch(measured, 50, Loop())
+    sinks = decider.chain.rungs[2]
+    assert len(sinks.ledger) == 0  # type: ignore[attr-defined]
+
+
+def test_a_deny_that_only_the_replay_can_know_is_not_asked_of_the_decision() -> None:
+    work = airline()
+    calls = [dict(call) for call in work.data["calls"]]
+    calls.append({"tool": "fetch_policy", "args": '{"topic": "bags"}', "meta": {}, "class": "deny"})
+    late = replace(work, data={**work.data, "calls": calls})
+    assert not isinstance(opened(Reference(), late), Undefined)
 
 
 def test_nothing_to_replay() -> None:

@@ -64,7 +64,7 @@ def test_verdicts_by_kind_and_reason_of_submits_and_of_gates() -> None:
             "ALLOW/NONE": 3,
             "TRANSFORM/MISROUTE": 2,
             "DENY/MALFORMED": 1,
-            "DENY/POLICY_BLOCK": 1,
+            "DENY/TRUST_VIOLATION": 1,  # the deed that policy forbids comes in a tainted trace, and is stopped before
             "QUARANTINE/TRUST_VIOLATION": 1,
         },
         source="replay",

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from harness.measure.clock import Tally, Undefined, WorkNotDoneError
-from harness.probes.turn.planner import Probe, synthetic_forecast, synthetic_spans
-from seams.contract.turn import ElisionReason, Plan
+from harness.probes.turn.planner import EXACT_CELLS, OBJECTIVES, Probe, synthetic_forecast, synthetic_spans
+from seams.contract.turn import GREEDY, ElisionReason, Plan
 from seams.runtimes.reference import make
 from seams.turn.planner import ReferencePlanner, offer
 from tests.harness.probes.turn.sessions import runtime, session
@@ -73,10 +73,88 @@ def test_what_replays_a_session_is_undefined_without_one(kpi: str, params: dict[
     assert found.reason == "workload-kind"
 
 
+@pytest.mark.parametrize("n", ["100", "1000", "trace"])
 @pytest.mark.parametrize("objective", ["exact", "coverage"])
-def test_other_objectives_are_not_offered(objective: str) -> None:
-    found = Probe().open("planner_optimize_ns", make(), None, {"objective": objective, "n": "100"})
-    assert found == Undefined("not-offered", f"The planner does not offer the objective {objective}.")
+def test_the_other_objectives_are_timed_under_their_own_name(objective: str, n: str) -> None:
+    params = {"objective": objective, "n": n}
+    sliced = Probe().open("planner_optimize_ns", make(), session(40, size=2_000), params)
+    given, plan = sliced.batch(1)()
+    sliced.check((given, plan))
+    assert (plan.objective, plan.fell_back_from) == (OBJECTIVES[objective], None)
+    assert len(plan.selected) < len(given[0])
+
+
+def test_an_exact_plan_is_asked_for_within_the_table_that_it_fills() -> None:
+    given, plan = Probe().open("planner_optimize_ns", make(), None, {"objective": "exact", "n": "1000"}).batch(1)()
+    assert given[1] * 1_000 <= EXACT_CELLS
+    assert plan.budget == given[1]
+
+
+class Greedy(ReferencePlanner):
+    """Fills greedily whatever is asked, and calls it by the name that was asked for."""
+
+    def optimize(self, candidates, budget, pins=(), releases=(), objective=GREEDY):
+        return replace(super().optimize(candidates, budget, pins, releases), objective=objective)
+
+
+@pytest.mark.parametrize("n", ["100", "1000", "trace"])
+@pytest.mark.parametrize(("objective", "told"), [("exact", "the optimum is"), ("coverage", "calls itself coverage")])
+def test_a_greedy_plan_under_another_name_is_work_not_done(objective: str, told: str, n: str) -> None:
+    params = {"objective": objective, "n": n}
+    sliced = Probe().open("planner_optimize_ns", runtime(Greedy()), varied_session(), params)
+    with pytest.raises(WorkNotDoneError, match=told):
+        sliced.check(sliced.batch(1)())
+
+
+def varied_session():
+    """Forty turns whose messages differ in size, so that how the budget is filled makes a difference."""
+    workload = session(40)
+    for turn, recorded in enumerate(workload.data["turns"]):
+        for place, message in enumerate(recorded["messages"]):
+            message["bytes"] = 60 + 977 * (3 * turn + place) % 4_001
+    return workload
+
+
+class FallsBack(ReferencePlanner):
+    """Fills greedily whatever is asked, and says so."""
+
+    def optimize(self, candidates, budget, pins=(), releases=(), objective=GREEDY):
+        plan = super().optimize(candidates, budget, pins, releases)
+        return replace(plan, fell_back_from=None if objective == GREEDY else objective)
+
+
+def test_an_objective_that_a_planner_falls_back_from_is_not_offered() -> None:
+    found = Probe().open("planner_optimize_ns", runtime(FallsBack()), None, {"objective": "coverage", "n": "100"})
+    told = "For 100 candidates and 6645 tokens the planner fell back from coverage."
+    assert found == Undefined("not-offered", told)
+
+
+def test_an_objective_that_a_planner_refuses_is_not_offered() -> None:
+    class Old(ReferencePlanner):
+        def optimize(self, candidates, budget, pins=(), releases=(), objective=GREEDY):
+            if objective != GREEDY:
+                raise ValueError("What is that?")
+            return super().optimize(candidates, budget, pins, releases)
+
+    for objective in ("exact-dp", "coverage"):
+        word = objective.removesuffix("-dp")
+        found = Probe().open("planner_optimize_ns", runtime(Old()), None, {"objective": word, "n": "100"})
+        assert found == Undefined("not-offered", f"The planner does not offer the objective {objective}.")
+
+
+def test_what_a_benefit_is_made_of_is_not_the_planners_word() -> None:
+    bare = Rescored(lambda scored: [each._replace(geometry=None) for each in scored])
+    params = {"objective": "coverage", "n": "100"}
+    asked, given = (
+        Probe().open("planner_optimize_ns", runtime(each), None, params).batch(1)()[0][0]
+        for each in (bare, ReferencePlanner())
+    )
+    assert asked == given
+    assert any(each.geometry.words for each in asked if each.geometry)
+    for each in asked:
+        if each.geometry:
+            words, of, relevance, rest = each.geometry
+            assert relevance * len(words) / of + rest == pytest.approx(each.benefit)
 
 
 def test_a_runtime_without_planner_is_undefined() -> None:
@@ -95,6 +173,20 @@ class Altered(ReferencePlanner):
         return self._alter(super().optimize(*given, **named))
 
 
+def with_copies(plan: Plan) -> Plan:
+    """A planner that selects a text and its copy, and leaves something else out for it."""
+    spans = {span.id: span for span in synthetic_spans(100)}
+    texts = {spans[each.id].digest for each in plan.selected}
+    copy = next(each for each in plan.elided if each.reason is ElisionReason.DUPLICATE and each.digest in texts)
+    others = [each for each in plan.selected if not each.pinned and spans[each.id].digest != copy.digest]
+    taken = [*(each for each in plan.selected if each not in others), copy]
+    for each in others:
+        if sum(one.cost for one in taken) + each.cost <= plan.budget:
+            taken.append(each)
+    left = [each for each in (*plan.selected, *plan.elided) if each not in taken]
+    return replace(plan, selected=tuple(taken), elided=tuple(left), cost_used=sum(each.cost for each in taken))
+
+
 def only_pins(plan: Plan) -> Plan:
     """A planner that does not bother to fill its budget."""
     pins = tuple(each for each in plan.selected if each.pinned)
@@ -109,6 +201,7 @@ def only_pins(plan: Plan) -> Plan:
         (lambda plan: replace(plan, elided=(*plan.elided[1:], plan.elided[1])), "no partition"),
         (lambda plan: replace(plan, objective="a secret"), "follows another objective"),
         (lambda plan: replace(plan, cost_used=plan.cost_used + 1), "and the plan says"),
+        (with_copies, r"of \d+ selected texts only \d+ differ"),
         (lambda plan: replace(plan, selected=(), elided=(*plan.selected, *plan.elided), cost_used=0), "2 pinned spans"),
         (only_pins, r"leaves out \d+ spans of 100"),
         (lambda plan: everything(plan, cost=0), "and the plan says 0"),
@@ -304,3 +397,13 @@ def test_an_asynchronous_planner_is_timed_and_counted() -> None:
         assert tally.numerator == 34
 
     asyncio.run(drive())
+
+
+def test_a_choice_after_a_history_counts_its_work() -> None:
+    params = {"objective": "greedy", "history": "100"}
+    sliced = Probe().open("planner_optimize_ns", make(), None, params)
+    given, plan = sliced.batch(1)()
+    sliced.check((given, plan))
+    assert sliced.work == {"spans partitioned": 401, "spans selected": len(plan.selected)}
+    assert sliced.source == "synthetic"
+    assert isinstance(Probe().open("planner_optimize_ns", make(), None, {**params, "history": "0"}), Undefined)

@@ -15,8 +15,9 @@ from kpis.formulas.turn.turntax import KNOBS
 from seams.contract.syscall import Counters, Verdict
 from seams.contract.verdict import VerdictKind
 from seams.runtimes.reference import Reference
-from seams.syscall.admission import BareGate
+from seams.syscall.admission import BareGate, CanonicalGate
 from seams.syscall.monitor import Monitor
+from seams.syscall.sinks import SinkGate
 from seams.turn.turntax import TurnTaxReplay
 from tests.harness.probes.syscall.traces import Offers, Slow, airline, library, workload
 
@@ -61,13 +62,15 @@ def test_the_safety_floor_of_the_airline_trace(what: str, cases: Path) -> None:
 
 
 def test_a_monitor_that_allows_everything_is_seen_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Monitor, "adjudicate", lambda self, call: Verdict(VerdictKind.ALLOW, by="monitor"))
+    for rung in (Monitor, SinkGate):  # the trace is tainted by then, so each of them alone would hold the deed back
+        monkeypatch.setattr(rung, "adjudicate", lambda self, call: Verdict(VerdictKind.ALLOW, by="monitor"))
     assert opened("safety_floor", airline(), arm="kernel", what="destructive_executed").numerator == 1
     assert opened("safety_floor", airline(), arm="kernel", what="injections_admitted").numerator == 0
 
 
 def test_a_gate_that_sees_nothing_is_seen_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(BareGate, "admit", lambda self, call, result: Verdict(VerdictKind.ALLOW))
+    for gate in (CanonicalGate, BareGate):
+        monkeypatch.setattr(gate, "admit", lambda self, call, result: Verdict(VerdictKind.ALLOW))
     assert opened("safety_floor", airline(), arm="kernel", what="injections_admitted").numerator == 1
 
 

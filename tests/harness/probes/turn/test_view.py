@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from harness.measure.clock import Tally, Undefined, WorkNotDoneError
+from harness.probes._history import MESSAGES_A_TURN
 from harness.probes.turn._outlook import tokens_of
 from harness.probes.turn.view import Probe
 from seams.contract.turn import Elided, ElisionReason, Message
@@ -263,3 +264,32 @@ def test_an_asynchronous_view_is_timed_in_every_phase() -> None:
         assert tally.denominator == tally.numerator
 
     asyncio.run(drive())
+
+
+@pytest.mark.parametrize("turns", [10, 100])
+def test_a_grown_history_is_spawned_whole_and_its_work_is_counted(turns: int) -> None:
+    sliced = Probe().open("turn_spawn_ns", make(), None, {"phase": "all", "history": str(turns)})
+    given, rendered = sliced.batch(1)()
+    sliced.check((given, rendered))
+    assert len(given[0]) == 1 + MESSAGES_A_TURN * turns
+    assert sliced.source == "synthetic"
+    assert sliced.work["messages lowered"] == sliced.work["spans scored"] == len(given[0])
+    assert sliced.work["bytes digested"] == sum(len(each.content) for each in given[0])
+    assert sliced.work["messages copied"] == len(rendered)
+    assert turns < 100 or sliced.work["bytes digested"] > 500_000
+
+
+def test_a_runtime_that_only_renders_whole_turns_grows_without_counts() -> None:
+    class Whole:
+        budget = 4_096
+        render_turn = staticmethod(ContextView().render_turn)
+
+    sliced = Probe().open("turn_spawn_ns", runtime(Whole()), None, {"phase": "all", "history": "10"})
+    assert sliced.work is None
+    sliced.check(sliced.batch(1)())
+
+
+@pytest.mark.parametrize("length", ["", "0", "-1", "ten", "1e3", "1000000", "\u0661"])
+def test_a_length_that_is_none_is_undefined(length: str) -> None:
+    found = Probe().open("turn_spawn_ns", make(), None, {"phase": "all", "history": length})
+    assert isinstance(found, Undefined)

@@ -1,0 +1,78 @@
+"""Growth rows: a KPI that is timed at several lengths of history has a second row, the slope of its cost.
+
+The rule is a name. Whoever lists values under the parameter ``history``, in ``params`` or in ``sweep``, gets
+``<id>_growth`` beside the KPI, a user as well as the catalog. It reports and never gates while the floor of a slope is
+not known. Nothing is measured here; the slope itself is ``kpis.formulas.growth``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Point, Status, Takes
+from kpis.terms.quantity import Unit
+
+__all__ = ["HISTORY", "LEAST_POINTS", "growth_points", "growth_row", "is_growth", "with_growth"]
+
+HISTORY = "history"
+"""The parameter that counts how much there was before the call: turns."""
+
+FORMULA = "growth:slope"
+
+LEAST_POINTS = 3
+"""Two points make a line through anything."""
+
+_FENCE = (
+    "A slope on log scales: 0 where history is free, 1 where cost doubles with it. It holds between the lengths that "
+    "were timed, of a history that the probe builds. It reports; what a slope wanders by without a cause is not known "
+    "yet."
+)
+
+
+def is_growth(kpi: Kpi) -> bool:
+    """Whether the row is the slope of another; a name that ends alike makes none."""
+    return kpi.formula == FORMULA
+
+
+def growth_points(kpi: Kpi) -> list[Point]:
+    """The points of ``kpi`` that its growth is read from, shortest history first; empty where there are too few."""
+    values = kpi.sweep.get(HISTORY) or kpi.params.get(HISTORY, ())
+    lengths = sorted({value for value in values if value.isascii() and value.isdecimal() and int(value) > 0}, key=int)
+    if not kpi.estimand.timed or len(lengths) < LEAST_POINTS:
+        return []
+    at = kpi.sweep_at or kpi.gate_point
+    return [{**at, HISTORY: length} for length in lengths]
+
+
+def growth_row(kpi: Kpi) -> Kpi | None:
+    """The derived row of ``kpi``, or None where it is not timed over enough lengths of history."""
+    points = growth_points(kpi)
+    if not points:
+        return None
+    lengths = ", ".join(point[HISTORY] for point in points)
+    return Kpi(
+        id=f"{kpi.id}_growth",
+        layer=kpi.layer,
+        seam=kpi.seam,
+        question=f"How does {kpi.id} grow with the turns that went before?",
+        fence=_FENCE,
+        unit=Unit.RATIO,
+        direction=Direction.LOWER,
+        estimand=Estimand.RATE,
+        gate=Gate.REPORT,
+        target_status=Status.STANDING if kpi.target_status is Status.STANDING else Status.GUARDED,
+        takes=Takes.NONE,
+        formula=FORMULA,
+        inputs=(kpi.id,),
+        note=f"least-squares slope of ln {kpi.id} on ln history at history = {lengths}",
+        origin=kpi.origin,
+    )
+
+
+def with_growth(kpis: Iterable[Kpi]) -> Iterator[Kpi]:
+    """``kpis``, each followed by its growth row where it has one."""
+    for kpi in kpis:
+        yield kpi
+        row = growth_row(kpi)
+        if row is not None:
+            yield row

@@ -1,0 +1,88 @@
+"""A user's probe that names ``history``: planted linear and quadratic work, measured for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.harness.cli.own import REPO, SEAM, row
+
+PROBES = """
+from harness import probe
+
+def work(steps):
+    total = 0
+    for _ in range(steps):
+        total += 1
+    return total
+
+def grown(steps):
+    def call():
+        return work(steps)
+    call.work = {"additions": steps}
+    return call
+
+@probe
+def Linear(history):
+    return grown(200 * int(history))
+
+@probe
+def Quadratic(history):
+    return grown(10 * int(history) ** 2)
+
+@probe
+def Broken(history):
+    if history == "40":
+        raise RuntimeError("no such history")
+    return grown(200 * int(history))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    names = {"linear_ns": "Linear", "quadratic_ns": "Quadratic", "broken_ns": "Broken"}
+    lengths = 'params = {history = ["10", "20", "40"]}\n\n'
+    rows = "".join(row(name, f"bench:{probe}").rstrip() + "\n" + lengths for name, probe in names.items())
+    (tmp_path / "kpis.toml").write_text(SEAM + rows)
+    (tmp_path / "bench.py").write_text(PROBES)
+    (tmp_path / "pyproject.toml").write_text('[tool.harness]\nkpis = ["kpis.toml"]\n')
+    return tmp_path
+
+
+def run(project: Path, *words: str) -> tuple[int, dict[tuple[str, str], dict]]:
+    command = [sys.executable, "-m", "harness", "run", *words, "--json", "-"]
+    env = {**os.environ, "PYTHONPATH": str(REPO)}
+    done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    readings = json.loads(done.stdout)["readings"]
+    return done.returncode, {(each["kpi"], each["params"].get("history", "")): each for each in readings}
+
+
+def test_planted_growth_comes_out_within_its_interval(project: Path) -> None:
+    code, readings = run(project, "--kpi", "linear_ns_growth", "--kpi", "quadratic_ns_growth")
+    assert code == 0
+    assert set(readings) == {("linear_ns_growth", ""), ("quadratic_ns_growth", "")}, "its points are only inputs"
+    for name, power in (("linear_ns", 1.0), ("quadratic_ns", 2.0)):
+        found = readings[f"{name}_growth", ""]
+        low, high = found["distribution"]["ci95"]
+        assert low - 0.05 <= power <= high + 0.05, found  # the call around the work is a constant beside it
+        assert found["gate"] == "report"
+        assert found["unit"] == "ratio"
+        assert any(line.startswith("additions (exact): ") for line in found["evidence"]), found["evidence"]
+        assert f"slope {power:.2f}" in "".join(found["evidence"])
+
+
+def test_a_length_without_a_number_leaves_the_slope_undefined(project: Path) -> None:
+    code, readings = run(project, "--kpi", "broken_ns", "--kpi", "broken_ns_growth", "--quick")
+    assert code == 3
+    assert readings["broken_ns", "20"]["value"] is not None
+    found = readings["broken_ns_growth", ""]
+    assert found["value"] is None
+    assert found["undefined"]["reason"] == "input-undefined"
+    assert "broken_ns" in found["undefined"]["detail"]
+    assert "10, 20" in found["undefined"]["detail"]

@@ -1,0 +1,71 @@
+"""Growth rows: who has one, what it is read from, and the slope itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kpis.formulas.growth import slope, weights
+from kpis.growth import growth_points, growth_row, with_growth
+from kpis.registry import load
+from kpis.terms.kpi import Direction, Gate
+from kpis.terms.quantity import Unit
+
+TIMED = replace(load().get("planner_optimize_ns"), sweep={}, sweep_at={})
+LENGTHS = ("10", "100", "1000")
+
+
+def test_the_name_of_the_parameter_makes_the_row() -> None:
+    swept = replace(TIMED, sweep={"history": LENGTHS})
+    row = growth_row(swept)
+    assert row is not None
+    assert (row.id, row.unit, row.gate, row.direction) == (
+        "planner_optimize_ns_growth",
+        Unit.RATIO,
+        Gate.REPORT,
+        Direction.LOWER,
+    )
+    assert row.derived
+    assert growth_points(swept) == [{**TIMED.gate_point, "history": length} for length in LENGTHS]
+    elsewhere = replace(swept, sweep_at={"objective": "exact"})
+    assert growth_points(elsewhere)[0] == {"objective": "exact", "history": "10"} == elsewhere.swept()[0]
+    as_param = replace(TIMED, params={"history": ("1000", "10", "100")}, gate_point={"history": "10"})
+    assert [point["history"] for point in growth_points(as_param)] == list(LENGTHS)
+    assert [kpi.id for kpi in with_growth([TIMED, swept])] == [TIMED.id, swept.id, row.id]
+
+
+@pytest.mark.parametrize(
+    "kpi",
+    [
+        TIMED,
+        replace(TIMED, sweep={"history": ("10", "100")}),
+        replace(TIMED, sweep={"history": ("10", "100", "many")}),
+        replace(TIMED, sweep={"history": ("10", "10", "0", "-1")}),
+        replace(TIMED, sweep={"size": LENGTHS}),
+        replace(load().get("denies"), sweep={"history": LENGTHS}),
+    ],
+    ids=["none", "two", "a word", "one length", "another key", "a count"],
+)
+def test_what_makes_no_slope_has_no_row(kpi) -> None:
+    assert growth_row(kpi) is None
+
+
+@given(
+    power=st.floats(-1, 3),
+    factor=st.floats(1e-3, 1e6),
+    lengths=st.lists(st.integers(1, 10**6), min_size=3, max_size=6, unique=True),
+)
+def test_a_power_law_has_its_power_as_slope(power: float, factor: float, lengths: list[int]) -> None:
+    assert slope(lengths, [factor * length**power for length in lengths]) == pytest.approx(power, abs=1e-6)
+    assert math.fsum(weights(lengths)) == pytest.approx(0, abs=1e-9)
+
+
+def test_one_length_or_no_cost_has_no_slope() -> None:
+    with pytest.raises(ValueError, match="no slope"):
+        slope([10, 10], [1, 2])
+    with pytest.raises(ValueError, match=r"."):
+        slope([10, 100], [0, 2])

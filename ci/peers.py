@@ -3,9 +3,8 @@
     python ci/peers.py --markdown    write the table between its marks
     python ci/peers.py --check       fail where the page says anything else
 
-The peer's figures are quoted facts (ci/peers.toml); ours are read from a run file, and none is typed. Refuses to
-compare
-where there is no number of ours: the cell says so.
+The peer's figures are quoted (ci/peers.toml says how far to trust them); ours are read from a run file, and none is
+typed. Refuses to compare where there is no number of ours: the cell is a dash.
 """
 
 from __future__ import annotations
@@ -22,23 +21,47 @@ ROOT = Path(__file__).resolve().parents[1]
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
+from ci.marks import MarksError, with_section  # noqa: E402
 from harness.record.atomic import write_atomic  # noqa: E402
 from harness.record.store import committed_runs  # noqa: E402
 
 PAGE = ROOT / "docs" / "floors.md"
-BEGIN, END = "<!-- peers:begin -->", "<!-- peers:end -->"
+PEERS = ROOT / "ci" / "peers.toml"
+
+AGAIN = "python ci/peers.py --markdown"
+
+
+class PeersError(ValueError):
+    """The table cannot be made; one sentence that ends with the next command."""
 
 
 def newest(root: Path) -> dict[str, Any]:
     """The committed run that was made last.
 
     Raises:
-        LookupError: there is none.
+        PeersError: there is none.
     """
-    runs = [json.loads(path.read_bytes()) for path in committed_runs(root)]
+    runs: list[dict[str, Any]] = [json.loads(path.read_bytes()) for path in committed_runs(root)]
     if not runs:
-        raise LookupError("No run is committed; record one with: python ci/record_run.py")
-    return max(runs, key=lambda run: run["created"])
+        raise PeersError("No run is committed; record one with: python ci/record_run.py")
+    return max(runs, key=lambda run: str(run["created"]))
+
+
+def quoted(file: Path) -> list[dict[str, Any]]:
+    """The peer's figures.
+
+    Raises:
+        OSError: the file cannot be read.
+        PeersError: it is no TOML, or an entry has not got what the table needs.
+    """
+    try:
+        peers: list[dict[str, Any]] = tomllib.loads(file.read_text(encoding="utf-8")).get("peer", [])
+    except ValueError as error:
+        raise PeersError(f"{file} is not valid TOML: {error}. Mend it, then run: {AGAIN}") from error
+    for number, peer in enumerate(peers, 1):
+        if missing := {"what", "us", "kpi"} - peer.keys():
+            raise PeersError(f"{file}, entry {number}, has no {min(missing)}. Mend it, then run: {AGAIN}")
+    return peers
 
 
 def cell(run: dict[str, Any], peer: dict[str, Any]) -> tuple[str, str]:
@@ -63,19 +86,6 @@ def table(run: dict[str, Any], peers: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def with_table(page: str, text: str) -> str:
-    """``page`` with ``text`` between its marks.
-
-    Raises:
-        ValueError: the marks are missing.
-    """
-    before, begun, rest = page.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (begun and ended):
-        raise ValueError(f"{PAGE} needs a line {BEGIN} and after it a line {END}.")
-    return f"{before}{BEGIN}\n{text}\n{END}{after}"
-
-
 def main(argv: Sequence[str]) -> int:
     """Write or check the page."""
     parser = argparse.ArgumentParser(description="The newest committed run beside a compiled peer's figures.")
@@ -83,15 +93,20 @@ def main(argv: Sequence[str]) -> int:
     what.add_argument("--markdown", action="store_true")
     what.add_argument("--check", action="store_true")
     given = parser.parse_args(argv)
-    peers = tomllib.loads((ROOT / "ci" / "peers.toml").read_text(encoding="utf-8"))["peer"]
-    page = PAGE.read_text(encoding="utf-8")
     try:
-        wanted = with_table(page, table(newest(ROOT), peers))
-    except (LookupError, ValueError) as error:
+        page = PAGE.read_text(encoding="utf-8")
+        wanted = with_section(page, "peers", table(newest(ROOT), quoted(PEERS)))
+    except OSError as error:
+        print(f"{error.filename} cannot be read: {error.strerror}. Look with: git status", file=sys.stderr)
+        return 2
+    except MarksError as error:
+        print(f"{PAGE}: {str(error).rstrip('.')}: {AGAIN}", file=sys.stderr)
+        return 2
+    except PeersError as error:
         print(error, file=sys.stderr)
         return 2
     if given.check and wanted != page:
-        print("docs/floors.md is not what the run says; type: python ci/peers.py --markdown", file=sys.stderr)
+        print(f"{PAGE} is not what the run says; type: {AGAIN}", file=sys.stderr)
         return 1
     if given.markdown:
         write_atomic(PAGE, wanted.encode())

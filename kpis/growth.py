@@ -36,16 +36,22 @@ def is_growth(kpi: Kpi) -> bool:
 
 def growth_points(kpi: Kpi) -> list[Point]:
     """The points of ``kpi`` that its growth is read from, shortest history first; empty where there are too few."""
-    values = kpi.sweep.get(HISTORY) or kpi.params.get(HISTORY, ())
-    lengths = sorted({value for value in values if value.isascii() and value.isdecimal() and int(value) > 0}, key=int)
-    if not kpi.estimand.timed or len(lengths) < LEAST_POINTS:
+    swept = HISTORY in kpi.sweep
+    values = kpi.sweep[HISTORY] if swept else kpi.params.get(HISTORY, ())
+    counted = [value for value in values if value.isascii() and value.isdecimal() and int(value) > 0]
+    by_length = {int(value): value for value in reversed(counted)}  # 10 and 010 are one length: the first of them
+    if not kpi.estimand.timed or len(by_length) < LEAST_POINTS:
         return []
-    at = kpi.sweep_at or kpi.gate_point
-    return [{**at, HISTORY: length} for length in lengths]
+    at = (swept and kpi.sweep_at) or kpi.gate_point
+    return [{**at, HISTORY: by_length[length]} for length in sorted(by_length)]
 
 
 def growth_row(kpi: Kpi) -> Kpi | None:
-    """The derived row of ``kpi``, or None where it is not timed over enough lengths of history."""
+    """The derived row of ``kpi``, or None where it is not timed over enough lengths of history.
+
+    A history in ``params`` stands beside a workload, and each workload has a slope of its own; a swept one is built by
+    the probe, which is given no workload.
+    """
     points = growth_points(kpi)
     if not points:
         return None
@@ -61,7 +67,8 @@ def growth_row(kpi: Kpi) -> Kpi | None:
         estimand=Estimand.RATE,
         gate=Gate.REPORT,
         target_status=Status.STANDING if kpi.target_status is Status.STANDING else Status.GUARDED,
-        takes=Takes.NONE,
+        takes=Takes.NONE if HISTORY in kpi.sweep else kpi.takes,
+        default_workload=HISTORY in kpi.sweep or kpi.default_workload,
         formula=FORMULA,
         inputs=(kpi.id,),
         note=f"least-squares slope of ln {kpi.id} on ln history at history = {lengths}",

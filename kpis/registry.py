@@ -18,6 +18,7 @@ from typing import Any
 
 from kpis.errors import CatalogError, SelectionError, did_you_mean
 from kpis.growth import with_growth
+from kpis.retired import Retired
 from kpis.selection import layer_named, narrowed
 from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
 from kpis.terms.quantity import Unit
@@ -44,7 +45,7 @@ Params = Mapping[str, str | Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class Catalog:
-    """KPIs in the order of the ladder, and the seams that they attach to.
+    """KPIs in the order of the ladder, the seams that they attach to, and what is no longer one of them.
 
     Raises:
         CatalogError: two KPIs claim one name.
@@ -52,6 +53,7 @@ class Catalog:
 
     kpis: tuple[Kpi, ...]
     seams: dict[str, Seam]
+    retired: tuple[Retired, ...] = ()
     _names: dict[str, Kpi] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -74,6 +76,13 @@ class Catalog:
         """
         found = self._names.get(name)
         if found is None:
+            for stone in self.retired:
+                if stone.id == name:
+                    next_word = f"explain {stone.replacement}" if stone.replacement in self else "list"
+                    raise SelectionError(
+                        f"{name} was retired on {stone.on} ({stone.reason.rstrip('.')}); {stone.instead.rstrip('.')}: "
+                        f"try `python -m harness {next_word}`."
+                    )
             raise SelectionError(
                 f"There is no KPI named {name}{did_you_mean(name, self._names)}; `python -m harness list` shows all."
             )
@@ -82,6 +91,11 @@ class Catalog:
     def seam(self, kpi: Kpi) -> Seam:
         """The seam that ``kpi`` attaches to."""
         return self.seams[kpi.seam]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every id, alias and symbol of a live KPI."""
+        return frozenset(self._names)
 
     def __iter__(self) -> Iterator[Kpi]:
         return iter(self.kpis)
@@ -129,13 +143,15 @@ def load() -> Catalog:
     """The built-in catalog. It is read once a process; it takes a few milliseconds."""
     kpis: list[Kpi] = []
     seams: dict[str, Seam] = {}
+    retired: list[Retired] = []
     for layer in Layer:
         tables = tomllib.loads((CATALOG / f"{layer.value}.toml").read_text(encoding="utf-8"))
         for name, table in tables.get("seam", {}).items():
             seams[name] = Seam(name, **table)
         for kpi_id, row in tables["kpi"].items():
             kpis.append(row_of(kpi_id, layer, row))
-    return Catalog(tuple(with_growth(kpis)), seams)
+        retired += [Retired(kpi_id, **row) for kpi_id, row in tables.get("retired", {}).items()]
+    return Catalog(tuple(with_growth(kpis)), seams, tuple(retired))
 
 
 def extend(catalog: Catalog, path: str | Path, text: str | bytes) -> Catalog:
@@ -155,19 +171,21 @@ def extend_all(catalog: Catalog, files: Mapping[str, str | bytes]) -> Catalog:
         return catalog
     from kpis.schema_files import read_rows  # pydantic takes longer to import than `list` may take
 
-    rows, seams = read_rows(files, catalog.seams, _taken(catalog))
-    return with_rows(catalog, rows, seams)
+    rows, seams, retired = read_rows(files, catalog.seams, _taken(catalog))
+    return with_rows(catalog, rows, seams, retired)
 
 
-def with_rows(catalog: Catalog, rows: Iterable[Kpi], seams: Mapping[str, Seam]) -> Catalog:
-    """``catalog`` with rows and seams that were found sound before.
+def with_rows(
+    catalog: Catalog, rows: Iterable[Kpi], seams: Mapping[str, Seam], retired: Iterable[Retired] = ()
+) -> Catalog:
+    """``catalog`` with rows, seams and retirements that were found sound before.
 
     Raises:
         CatalogError: two KPIs claim one name.
     """
     kpis = (*catalog.kpis, *with_growth(rows))
     by_layer = [tuple(kpi for kpi in kpis if kpi.layer is layer) for layer in Layer]
-    return Catalog(tuple(chain.from_iterable(by_layer)), {**catalog.seams, **seams})
+    return Catalog(tuple(chain.from_iterable(by_layer)), {**catalog.seams, **seams}, (*catalog.retired, *retired))
 
 
 def _taken(catalog: Catalog) -> dict[str | None, str]:

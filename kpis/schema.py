@@ -7,14 +7,16 @@ takes longer to import than ``list`` may take); a test holds it to the same rule
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from kpis.retired import Retired
 from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
 from kpis.terms.quantity import Unit
 
-__all__ = ["KpiFile", "KpiRow", "SeamRow", "kpi_schema"]
+__all__ = ["KpiFile", "KpiRow", "RetiredRow", "SeamRow", "kpi_schema"]
 
 KpiId = Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_]*$")]
 SeamName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/[a-z][a-z0-9_]*$")]
@@ -179,12 +181,34 @@ class KpiRow(_Strict):
         )
 
 
+class RetiredRow(_Strict):
+    """A KPI that is no more: ``[retired.<id>]``."""
+
+    reason: Sentence = Field(description="Why it left the catalog.")
+    on: Annotated[date, Field(strict=True)] = Field(description="The day on which it left, as a TOML date.")
+    replacement: KpiId | None = Field(default=None, description="The id of the live KPI to read in its place.")
+    no_replacement: Sentence | None = Field(default=None, description="Where there is no replacement, why.")
+
+    @model_validator(mode="after")
+    def _coherent(self) -> Self:
+        if (self.replacement is None) == (self.no_replacement is None):
+            raise ValueError("replacement: name a live KPI, or say in no_replacement why there is none; one of the two")
+        return self
+
+    def stone(self, kpi_id: str, origin: str) -> Retired:
+        """The row as the registry holds it."""
+        return Retired(kpi_id, self.reason, self.on, self.replacement, self.no_replacement, origin)
+
+
 class KpiFile(_Strict):
-    """A KPI file: tables ``[kpi.<id>]``, and ``[seam."floor/room"]`` for seams that the catalog does not have."""
+    """A KPI file: tables ``[kpi.<id>]``, ``[seam."floor/room"]`` for seams of one's own, and ``[retired.<id>]``."""
 
     kpi: dict[KpiId, KpiRow] = Field(default_factory=dict, description="The KPIs of this file, by their id.")
     seam: dict[SeamName, SeamRow] = Field(
         default_factory=dict, description="The seams of the user's own runtime, by floor/room; all files know them."
+    )
+    retired: dict[KpiId, RetiredRow] = Field(
+        default_factory=dict, description="The KPIs that were in this file and are no more, by their id."
     )
 
 

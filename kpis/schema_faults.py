@@ -114,7 +114,7 @@ def toml_sentence(path: str, text: str, error: tomllib.TOMLDecodeError) -> str:
 def sentence(path: str, text: str, fault: Mapping[str, Any], fields: Mapping[str, Sequence[str]]) -> str:
     """One fault, in pydantic's shape (``type``, ``loc``, ``msg``, ``input``, ``ctx``), as a sentence.
 
-    ``fields`` maps ``kpi`` and ``seam`` to the keys that such a table may have.
+    ``fields`` maps ``kpi``, ``seam`` and ``retired`` to the keys that such a table may have.
     """
     loc = [str(part) for part in fault["loc"] if part != "[key]"]
     kind, table, key = loc[0] if loc else "", loc[:2], loc[2] if len(loc) > 2 else None
@@ -187,17 +187,21 @@ def _what(
         case "extra_forbidden":
             return f"{name} has the unknown key {key}{did_you_mean(str(key), fields.get(kind, ()))}"
         case "missing":
-            return f"{name} has no {key}, which every {kind} needs"
+            return f"{name} has no {key}, which every {'retired KPI' if kind == 'retired' else kind} needs"
         case "enum":
             words = re.findall(r"'([^']+)'", str(fault["ctx"]["expected"]))
             guess = did_you_mean(str(given), words)
             return f"{name} has the unknown {key} {_shown(given)}{guess}; it is one of {', '.join(words)}"
         case "string_pattern_mismatch" if "[key]" in fault["loc"]:
             letters = "begin with a small letter and have letters, digits and _ only"
-            shape = letters if kind == "kpi" else "read floor/room in small letters"
+            shape = "read floor/room in small letters" if kind == "seam" else letters
             return f"{name}: the name {_shown(given)} must {shape}"
         case "string_pattern_mismatch" if key == "probe":
             return f"{name} has the probe {_shown(given)}, which must read module:Name"
+        case "string_pattern_mismatch" if key == "replacement":
+            return f"{name}: {key} must not read {_shown(given)}; it is the id of a KPI"
+        case "date_type":
+            return f"{name}: {key} cannot be {_shown(given)}; it is a TOML date without quotes, as 2031-01-31"
         case "string_pattern_mismatch":
             return f"{name}: {key} must not read {_shown(given)}; a seam reads floor/room in small letters"
         case "value_error" | "clash":

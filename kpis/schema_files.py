@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pydantic import ValidationError
 
 from kpis.errors import CatalogError
-from kpis.schema import KpiFile, KpiRow, SeamRow
+from kpis.retired import Retired
+from kpis.schema import KpiFile, KpiRow, RetiredRow, SeamRow
 from kpis.schema_faults import sentence, toml_sentence, unreadable, utf8_text, without_echoes
 from kpis.terms.kpi import Kpi, Seam
 
@@ -22,8 +23,8 @@ __all__ = ["read_rows"]
 
 def read_rows(
     files: Mapping[str, str | bytes], known_seams: Mapping[str, Seam], taken: Mapping[str | None, str]
-) -> tuple[list[Kpi], dict[str, Seam]]:
-    """The KPIs and new seams of ``files``, by name; ``taken`` maps the names that exist to the file they come from.
+) -> tuple[list[Kpi], dict[str, Seam], list[Retired]]:
+    """The KPIs, new seams and retirements of ``files``; ``taken`` maps the names that exist to where they come from.
 
     Raises:
         CatalogError: one sentence a fault, of all files at once.
@@ -52,7 +53,8 @@ def read_rows(
         faults += found
     if faults:
         raise CatalogError(faults)
-    return rows, {name: seam for name, seam in seams.items() if name not in known_seams}
+    stones = [stone.stone(kpi_id, each.path) for each in read for kpi_id, stone in each.file.retired.items()]
+    return rows, {name: seam for name, seam in seams.items() if name not in known_seams}, stones
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,11 @@ def _read(path: str, text: str | bytes) -> _Read:
     except tomllib.TOMLDecodeError as error:
         raise CatalogError([toml_sentence(path, decoded, error)]) from None
     except ValidationError as error:
-        fields = {"kpi": tuple(KpiRow.model_fields), "seam": tuple(SeamRow.model_fields)}
+        fields = {
+            "kpi": tuple(KpiRow.model_fields),
+            "seam": tuple(SeamRow.model_fields),
+            "retired": tuple(RetiredRow.model_fields),
+        }
         told = without_echoes([dict(fault) for fault in error.errors()], fields)
         raise CatalogError([sentence(path, decoded, each, fields) for each in told]) from None
     except RecursionError:

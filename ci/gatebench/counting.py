@@ -8,7 +8,7 @@ kept. Refuses to leave out a trial: what broke off is counted as such.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scipy.stats import beta
@@ -28,6 +28,9 @@ __all__ = [
     "one_after_other",
     "suites",
     "synthetic",
+    "whole",
+    "whole_suites",
+    "worst",
 ]
 
 OURS = "this judge"
@@ -90,7 +93,8 @@ def _by_others(base: Processes, head: Processes) -> dict[str, Says]:
     return {name: rule(base, head) for name, rule in OTHERS.items()}
 
 
-def _whole(trials: Iterable[Trial]) -> list[Trial]:
+def whole(trials: Iterable[Trial]) -> list[Trial]:
+    """The trials that did not break off."""
     return [trial for trial in trials if trial.void is None]
 
 
@@ -119,48 +123,51 @@ def synthetic(nulls: int = NULLS, effects: int = EFFECTS) -> tuple[dict[tuple[st
 def nulls(trials: Iterable[Trial]) -> Tallies:
     """Recorded trials in which nothing changed, KPI by KPI."""
     tallies = _empty()
-    _add(tallies, (trial for trial in _whole(trials) if trial.kind is Kind.NULL))
+    _add(tallies, (trial for trial in whole(trials) if trial.kind is Kind.NULL))
     return tallies
 
 
 def neutral(trials: Iterable[Trial]) -> Tallies:
     """Recorded trials of edits that must not cost time."""
     tallies = _empty()
-    _add(tallies, (trial for trial in _whole(trials) if trial.kind is Kind.NEUTRAL))
+    _add(tallies, (trial for trial in whole(trials) if trial.kind is Kind.NEUTRAL))
     return tallies
 
 
 def injected(trials: Iterable[Trial]) -> dict[float, Tallies]:
     """Recorded trials in which the head made more calls, by the ratio that was asked for."""
     found: dict[float, Tallies] = {ratio: _empty() for ratio in RATIOS[1:]}
-    for trial in _whole(trials):
+    for trial in whole(trials):
         if trial.kind is Kind.INJECTED:
             _add(found.setdefault(trial.asked, _empty()), [trial])
     return found
 
 
 def suites(trials: Sequence[Trial]) -> Tallies:
-    """Recorded nulls, run by run: one window of every KPI, from one pair of checkouts; red if any KPI is.
-
-    A suite in which a KPI is missing, because it broke off or the recording was stopped, is none.
-    """
-    of_null = [trial for trial in trials if trial.kind is Kind.NULL]
-    every = {trial.kpi for trial in of_null}
+    """Recorded nulls, run by run: one window of every KPI, from one pair of checkouts; red if any KPI is."""
     tallies = _empty()
-    for members in _by_seed(_whole(of_null)).values():
-        if {trial.kpi for trial in members} != every:
-            continue
+    for members in whole_suites(trials):
         by_kpi: dict[str, list[Says]] = {name: [] for name in tallies}
         by_kpi[OURS] = [of_state(found) for found in judge_in_order([trial.pairs for trial in members])]
         for trial in members:
             for name, word in _by_others(_side(trial, 0), _side(trial, 1)).items():
                 by_kpi[name].append(word)
         for name, words in by_kpi.items():
-            tallies[name].said[_worst(words)] += 1
+            tallies[name].said[worst(words)] += 1
     return tallies
 
 
-def _worst(words: Sequence[Says]) -> Says:
+def whole_suites(trials: Iterable[Trial]) -> Iterator[list[Trial]]:
+    """The nulls that belong together. One that lacks a KPI, for it broke off or was stopped, is no suite."""
+    of_null = [trial for trial in trials if trial.kind is Kind.NULL]
+    every = {trial.kpi for trial in of_null}
+    for members in _by_seed(whole(of_null)).values():
+        if {trial.kpi for trial in members} == every:
+            yield members
+
+
+def worst(words: Sequence[Says]) -> Says:
+    """What is said of a run of which this was said KPI by KPI."""
     return next((word for word in (Says.REGRESSED, Says.INCONCLUSIVE) if word in words), Says.OK)
 
 
@@ -178,7 +185,7 @@ def one_after_other(trials: Iterable[Trial]) -> Tallies:
     """
     tallies = _empty(ours=False)
     waiting: dict[tuple[str, str], Trial] = {}
-    for trial in _whole(trials):
+    for trial in whole(trials):
         if trial.kind is not Kind.NULL:
             continue
         before = waiting.pop((trial.machine, trial.kpi), None)

@@ -3,24 +3,24 @@
     python ci/gatebench/record.py --kind null|injected|neutral --seconds N --out DIR [--pairs N]
 
 Both sides are laid out from one commit, two copies a side, as a gate lays them out; each pair is one fresh process a
-side. A trial takes the pairs that the gate's own judge asks for, and at least 20. Trials are appended as they end, so
-that a recording goes on where it was left; nothing is ever dropped, repeated or rewritten. Refuses to record from a
-working tree: what is not committed is not measured.
+side. A trial takes the pairs that the gate's own judge asks for, and at least those that were planned: 20, or N. Trials
+are appended as they end, so that a recording goes on where it was left; nothing is ever dropped, repeated or rewritten.
+Refuses to record from a working tree: what is not committed is not measured.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import random
 import shutil
 import statistics
 import sys
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count, cycle
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -30,20 +30,22 @@ if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
 from ci.gatebench.edits import EDITS, LONGER_PATH, Inapplicable, edited  # noqa: E402
-from ci.gatebench.trials import Kind, Trial, line_of  # noqa: E402
+from ci.gatebench.trials import Kind, Trial, TrialError, line_of, read_file  # noqa: E402
 from harness.gating.ground import Ground  # noqa: E402
 from harness.gating.options import GateOptions  # noqa: E402
 from harness.gating.points import gate_points  # noqa: E402
 from harness.gating.rows import label  # noqa: E402
 from harness.jobs.plan import PlannedPoint  # noqa: E402
+from harness.jobs.worker_job import lay_out  # noqa: E402
 from harness.judge.sequence import PointJudge  # noqa: E402
 from harness.measure import machine  # noqa: E402
 from harness.measure.pairs import LEAST_LOOPS, Load, Unmeasured, calibrate, run_pair  # noqa: E402
 from harness.measure.schedule import draw  # noqa: E402
-from harness.project import Project, load_project, runtime_reference  # noqa: E402
+from harness.project import load_project, runtime_reference  # noqa: E402
+from harness.record.floors import facts_of  # noqa: E402
 from harness.subject.bytecode import compile_roots  # noqa: E402
 from harness.subject.committed import check_out  # noqa: E402
-from harness.subject.git import find  # noqa: E402
+from harness.subject.git import Repository, find  # noqa: E402
 from harness.subject.revisions import resolve  # noqa: E402
 from harness.subject.scratch import scratch  # noqa: E402
 from harness.subject.trees import Sides  # noqa: E402
@@ -76,11 +78,17 @@ LONGER = "-and-its-name-is-a-good-deal-longer-than-that-of-the-other-side"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One trial to be made: the point, by how much its head is slowed down, and the edit to the head."""
+    """One trial to be made: the point, by how much its head is slowed down, and the edit to ``modules`` of the head."""
 
     point: PlannedPoint
     factor: float = 1.0
     edit: str | None = None
+    modules: tuple[str, ...] = ()
+
+    @property
+    def said(self) -> str | None:
+        """The edit in words: what was done, and in which modules."""
+        return f"{self.edit} in {', '.join(self.modules)}" if self.edit and self.modules else self.edit
 
 
 def chosen(catalog: Catalog) -> list[PlannedPoint]:
@@ -91,29 +99,54 @@ def chosen(catalog: Catalog) -> list[PlannedPoint]:
     return [by_name[name] for name in POINTS]
 
 
-def schedule(kind: Kind, points: Sequence[PlannedPoint], done: int) -> Iterator[list[Asked]]:
-    """The trials that share a checkout, without end; ``done`` trials are there already.
+def sources(repository: Repository, commit: str) -> dict[str, str]:
+    """The text of each module of :data:`POINTS` as it is committed."""
+    modules = sorted(set(POINTS.values()))
+    return {module: repository.ask("cat-file", "blob", f"{commit}:{module}").decode() for module in modules}
 
-    A neutral edit is made to the module of every point at once, and all of them are measured.
+
+def place(kind: Kind, done: Sequence[Trial]) -> int:
+    """Where in its round a recording goes on that has made ``done``: of edits, after the last one; else by number.
+
+    Edits are found by their name, for not every edit leaves a trial for every point.
     """
-    number = done
-    while True:
-        match kind:
-            case Kind.NULL:
-                yield [Asked(point) for point in points]
-                number += len(points)
-            case Kind.INJECTED:
+    if kind is not Kind.NEUTRAL:
+        return len(done)
+    names = list(EDITS)
+    last = done[-1].edit.partition(" in ")[0] if done and done[-1].edit else None
+    return names.index(last) + 1 if last in names else 0
+
+
+def schedule(kind: Kind, points: Sequence[PlannedPoint], start: int, texts: Mapping[str, str]) -> Iterator[list[Asked]]:
+    """The trials that share a checkout, without end, from ``start`` (:func:`place`) on; ``texts`` are the modules.
+
+    A neutral edit is made at once to the module of every point that has a place for it, and all of these are measured.
+
+    Raises:
+        Inapplicable: no module has a place for any edit.
+    """
+    match kind:
+        case Kind.NULL:
+            yield from cycle([[Asked(point) for point in points]])
+        case Kind.INJECTED:
+            for number in count(start):
                 yield [Asked(points[number % len(points)], FACTORS[number // len(points) % len(FACTORS)])]
-                number += 1
-            case Kind.NEUTRAL:
-                edit = list(EDITS)[number // len(points) % len(EDITS)]
-                yield [Asked(point, edit=edit) for point in points if _takes(POINTS[label(point)], edit)]
-                number += len(points)
+        case Kind.NEUTRAL:
+            rounds = [_edited_points(edit, points, texts) for edit in EDITS]
+            if not any(rounds):
+                raise Inapplicable("no module that is recorded has a place for any edit")
+            yield from (batch for number in count(start) if (batch := rounds[number % len(rounds)]))
 
 
-def _takes(module: str, edit: str) -> bool:
+def _edited_points(edit: str, points: Sequence[PlannedPoint], texts: Mapping[str, str]) -> list[Asked]:
+    fitting = [point for point in points if _takes(texts[POINTS[label(point)]], edit)]
+    modules = () if edit == LONGER_PATH else tuple(sorted({POINTS[label(point)] for point in fitting}))
+    return [Asked(point, edit=edit, modules=modules) for point in fitting]
+
+
+def _takes(source: str, edit: str) -> bool:
     try:
-        edited((ROOT / module).read_text(encoding="utf-8"), edit)
+        edited(source, edit)
     except Inapplicable:
         return False
     return True
@@ -132,7 +165,7 @@ def laid_out(commit: str, folder: Path, edit: str | None, modules: Collection[st
         for tree in trees[1:]:
             shutil.copytree(trees[0], tree, symlinks=True)
         if edit is not None:
-            for file in (head / module for head in trees[2:] for module in sorted(set(modules))):
+            for file in (head / module for head in trees[2:] for module in modules):
                 file.write_text(edited(file.read_text(encoding="utf-8"), edit), encoding="utf-8")
         compile_roots(trees)
         yield Sides(folder, (trees[0], trees[1]), (trees[2], trees[3]))
@@ -141,21 +174,8 @@ def laid_out(commit: str, folder: Path, edit: str | None, modules: Collection[st
             shutil.rmtree(tree, ignore_errors=True)
 
 
-def ground(project: Project, catalog: Catalog, sides: Sides, points: Sequence[PlannedPoint], folder: Path) -> Ground:
-    """The ground of a gate over these trees."""
-    workloads = {}
-    for number, point in enumerate(points):
-        if point.workload is not None:
-            given = point.workload.workload
-            target = folder / f"workload-{number}.json"
-            facts = {"name": given.name, "kind": given.kind, "sha256": given.sha256, "source": given.source}
-            target.write_text(json.dumps({**facts, "data": given.data}), encoding="utf-8")
-            workloads[given.name] = str(target)
-    return Ground(project, catalog, sides, project.under_test, workloads, folder)
-
-
 def trial(asked: Asked, kind: Kind, on: Ground, seed: int, least: int = LEAST_PAIRS) -> Trial:
-    """Make one trial: as many pairs as the judge asks for, and at least ``least``."""
+    """Make one trial: as many pairs as the judge asks for, and at least ``least``, which are its planned ones."""
     point, began = asked.point, os.getloadavg()[0]
     rng = Random(f"{seed} {point.key}")
     judge = PointJudge(point.kpi.direction)
@@ -176,7 +196,7 @@ def trial(asked: Asked, kind: Kind, on: Ground, seed: int, least: int = LEAST_PA
             pair = run_pair(specs, plan, load=work, limit=LIMIT_S, folder=on.scratch)
             sides = (pair.wall["base"], pair.wall["head"])
             pairs.append((statistics.median(sides[0]), statistics.median(sides[1])))
-            if least == LEAST_PAIRS:
+            if len(pairs) <= LEAST_PAIRS:
                 values.append((tuple(sides[0][:KEPT_VALUES]), tuple(sides[1][:KEPT_VALUES])))
             if wanted:
                 judge.feed(pairs[-1:])
@@ -184,39 +204,46 @@ def trial(asked: Asked, kind: Kind, on: Ground, seed: int, least: int = LEAST_PA
         void = f"{gone.side}: {gone.detail}"
     except KeyboardInterrupt:
         void = INTERRUPTED
+    fingerprint = machine.fingerprint()
     return Trial(
         kpi=label(point),
         kind=kind,
         truth=truth,
         seed=seed,
-        machine=machine.slug(machine.fingerprint()),
+        machine=machine.slug(fingerprint),
         load=f"{began:.1f} to {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
         pairs=tuple(pairs),
         values=tuple(values),
         asked=asked.factor,
-        edit=None if asked.edit is None else f"{asked.edit} in {POINTS[label(point)]}",
+        edit=asked.said,
         void=void,
+        planned=least,
+        fingerprint=facts_of(fingerprint),
     )
 
 
 def record(kind: Kind, seconds: float, out: Path, least: int = LEAST_PAIRS) -> int:
-    """Append trials to ``out`` until ``seconds`` have passed; what has begun is finished. Returns how many."""
+    """Append trials to ``out`` until ``seconds`` have passed; what shares a checkout is finished. Returns how many.
+
+    Raises:
+        TrialError: what is there already is no recording.
+    """
     deadline = time.monotonic() + seconds
     project, catalog = load_project(ROOT), load()
-    commit = resolve(ROOT, "HEAD").commit
+    repository, commit = find(ROOT), resolve(ROOT, "HEAD").commit
     points = chosen(catalog)
     out.mkdir(parents=True, exist_ok=True)
     file = out / f"{kind.value}.jsonl"
-    done = len(file.read_text(encoding="utf-8").splitlines()) if file.exists() else 0
+    start = place(kind, list(read_file(file)) if file.exists() else [])
     made = 0
     with scratch() as folder, TemporaryDirectory(dir=folder) as inner, file.open("a", encoding="utf-8") as lines:
-        for batch in schedule(kind, points, done):
+        workloads = lay_out(points, Path(inner))
+        for batch in schedule(kind, points, start, sources(repository, commit)):
             if time.monotonic() >= deadline:
                 break
             seed = random.SystemRandom().randrange(2**32)
-            modules = {POINTS[label(asked.point)] for asked in batch}
-            with laid_out(commit, folder, batch[0].edit, modules) as sides:
-                on = ground(project, catalog, sides, points, Path(inner))
+            with laid_out(commit, folder, batch[0].edit, batch[0].modules) as sides:
+                on = Ground(project, catalog, sides, project.under_test, workloads, Path(inner))
                 for asked in batch:
                     found = trial(asked, kind, on, seed, least)
                     lines.write(line_of(found) + "\n")
@@ -232,11 +259,20 @@ def main(argv: Sequence[str]) -> int:
     """Read the command line and record."""
     parser = argparse.ArgumentParser(description="Record trials with a known truth, in addition to those there are.")
     parser.add_argument("--kind", type=Kind, choices=list(Kind), required=True, metavar="null|injected|neutral")
-    parser.add_argument("--seconds", type=float, required=True, help="no trial (of nulls: no suite) begins after them")
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        required=True,
+        help="no checkout begins after them: of nulls a suite, of neutral ones an edit with all its points",
+    )
     parser.add_argument("--out", type=Path, required=True, help="the folder whose KIND.jsonl is appended to")
-    parser.add_argument("--pairs", type=int, default=LEAST_PAIRS, help="the least number of pairs of a trial")
+    parser.add_argument("--pairs", type=int, default=LEAST_PAIRS, help="planned pairs of a trial (floors need 64)")
     given = parser.parse_args(argv)
-    made = record(given.kind, given.seconds, given.out, max(given.pairs, LEAST_PAIRS))
+    try:
+        made = record(given.kind, given.seconds, given.out, max(given.pairs, LEAST_PAIRS))
+    except TrialError as error:
+        print(error, file=sys.stderr)
+        return 2
     print(f"{made} trials were added to {given.out / given.kind.value}.jsonl")
     return 0
 

@@ -14,7 +14,7 @@ from enum import Enum
 
 from scipy.stats import mannwhitneyu, t
 
-from harness.judge.rule import Rule
+from harness.judge.rule import Rule, delta_for
 from harness.judge.sequence import PointJudge, settle
 from kpis.terms.comparison import Comparison, State
 from kpis.terms.kpi import Direction
@@ -35,20 +35,20 @@ class Says(Enum):
     INCONCLUSIVE = "inconclusive"
 
 
-def judge_in_order(streams: Sequence[Sequence[Pair]]) -> list[Comparison]:
+def judge_in_order(streams: Sequence[Sequence[Pair]], floors: Sequence[float | None] | None = None) -> list[Comparison]:
     """This judge over the KPIs of one run, each stream taken as a gate takes pairs: as they come, while wanted.
 
-    A stream that ends while pairs are wanted is stopped, as by a budget. Holm's family is the whole run.
+    A stream that ends while pairs are wanted is stopped, as by a budget. Holm's family is the whole run. ``floors`` are
+    those of the KPIs, one a stream; without them none is known.
     """
-    rule = Rule()
     judges = {}
-    for number, pairs in enumerate(streams):
-        judge = judges[number] = PointJudge(Direction.LOWER, rule)
+    for number, (pairs, floor) in enumerate(zip(streams, floors or [None] * len(streams), strict=True)):
+        judge = judges[number] = PointJudge(Direction.LOWER, Rule(delta=delta_for(floor)))
         taken = 0
         while wanted := min(judge.wants().pairs, len(pairs) - taken):
             judge.feed(pairs[taken : taken + wanted])
             taken += wanted
-    found = settle(judges, rule)
+    found = settle(judges, Rule())
     return [found[number] for number in range(len(streams))]
 
 

@@ -5,7 +5,9 @@
     python ci/gatebench/score.py --check       fail where the page or the committed floors say anything else
     python ci/gatebench/score.py --floors      write each machine's floors into baselines/
 
-``--streams DIR`` scores other recordings. It measures nothing: the same streams give the same bytes.
+``--streams DIR`` scores other recordings. It measures nothing: the same streams give the same bytes. One thing streams
+may leave open is the machine behind a short name; ``--floors`` then keeps what its file states, or else takes this
+machine, if the name is its own, and says so.
 """
 
 from __future__ import annotations
@@ -14,44 +16,59 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
-from ci.gatebench.page import floors, section  # noqa: E402
+from ci.gatebench.floors import by_machine, counting, of_machine  # noqa: E402
+from ci.gatebench.page import section  # noqa: E402
 from ci.gatebench.trials import Trial, TrialError, read  # noqa: E402
+from ci.marks import MarksError, with_section  # noqa: E402
+from harness.measure import machine  # noqa: E402
 from harness.record.atomic import write_atomic  # noqa: E402
-from harness.record.floors import calibration, calibration_path, write_floors  # noqa: E402
+from harness.record.floors import calibration, calibration_path, facts_of, stated_facts, write_floors  # noqa: E402
 
-BEGIN, END = "<!-- gatebench:begin -->", "<!-- gatebench:end -->"
+SECTION = "gatebench"
 PAGE = ROOT / "docs" / "gate.md"
 STREAMS = Path(__file__).resolve().parent / "streams"
 
 
-class MarksError(ValueError):
-    """The page has no place for the section."""
+def facts_here(slug: str) -> dict[str, Any] | None:
+    """The facts of the machine that this runs on, if ``slug`` is its name."""
+    fingerprint = machine.fingerprint()
+    return facts_of(fingerprint) if machine.slug(fingerprint) == slug else None
 
 
-def with_section(page: str, text: str) -> str:
-    """``page`` with ``text`` between its marks.
+def write_all(trials: Sequence[Trial]) -> None:
+    """Write the floors of each machine that has any, and say which machine was taken for granted."""
+    for slug, mine in sorted(by_machine(trials).items()):
+        assumed = stated_facts(ROOT, slug) or facts_here(slug)
+        found, facts = of_machine(mine, assumed)
+        if not found:
+            continue
+        print(write_floors(ROOT, slug, found, facts).relative_to(ROOT))
+        silent = sum(trial.fingerprint is None for trial in counting(mine))
+        if facts is None:
+            print(f"{slug}: no trial says which machine that is, so no gate takes these floors.", file=sys.stderr)
+        elif silent and facts == assumed:
+            told = ", ".join(f"{name} {value}" for name, value in facts.items())
+            print(f"{slug}: {silent} trials give this name only; they were taken to be of {told}.", file=sys.stderr)
 
-    Raises:
-        MarksError: the marks are missing, or not in order.
-    """
-    before, begun, rest = page.partition(BEGIN)
-    _, ended, after = rest.partition(END)
-    if not (begun and ended):
-        raise MarksError(f"The page needs a line {BEGIN} and after it a line {END}; then run this again.")
-    return f"{before}{BEGIN}\n{text}\n{END}{after}"
 
-
-def by_machine(trials: Sequence[Trial]) -> dict[str, list[Trial]]:
-    """The trials of each machine."""
-    found: dict[str, list[Trial]] = {}
-    for trial in trials:
-        found.setdefault(trial.machine, []).append(trial)
-    return found
+def stale(trials: Sequence[Trial]) -> str | None:
+    """The sentence about the first machine whose committed floors are not what the streams say."""
+    for slug, mine in sorted(by_machine(trials).items()):
+        file = calibration_path(ROOT, slug)
+        found, facts = of_machine(mine, stated_facts(ROOT, slug))
+        wanted = calibration(slug, found, facts) if found else None
+        if (file.read_bytes() if file.is_file() else None) != wanted:
+            name = file.relative_to(ROOT)
+            if not found:
+                return f"{name} rests on no stream; type: git rm {name}"
+            return f"{name} is not what the streams say; type: python ci/gatebench/score.py --floors"
+    return None
 
 
 def main(argv: Sequence[str]) -> int:
@@ -66,26 +83,20 @@ def main(argv: Sequence[str]) -> int:
     try:
         trials = list(read(given.streams))
         if given.floors:
-            for slug, mine in sorted(by_machine(trials).items()):
-                print(write_floors(ROOT, slug, floors(mine)).relative_to(ROOT))
+            write_all(trials)
             return 0
+        if given.check and (said := stale(trials)) is not None:
+            print(said, file=sys.stderr)
+            return 1
         text = section(trials)
         if not (given.markdown or given.check):
             print(text)
             return 0
         page = PAGE.read_text(encoding="utf-8")
-        wanted = with_section(page, text)
+        wanted = with_section(page, SECTION, text)
     except (TrialError, MarksError) as error:
         print(error, file=sys.stderr)
         return 2
-    for slug, mine in by_machine(trials).items() if given.check else ():
-        file = calibration_path(ROOT, slug)
-        if not file.is_file() or file.read_bytes() != calibration(slug, floors(mine)):
-            print(
-                f"{file.relative_to(ROOT)} is not what the streams say; type: python ci/gatebench/score.py --floors",
-                file=sys.stderr,
-            )
-            return 1
     if given.check and wanted != page:
         print(
             "docs/gate.md is not what the streams say; type: python ci/gatebench/score.py --markdown", file=sys.stderr

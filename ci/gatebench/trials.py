@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any
 
-__all__ = ["Kind", "Trial", "TrialError", "line_of", "read", "trial_of"]
+__all__ = ["Kind", "Trial", "TrialError", "line_of", "read", "read_file", "trial_of"]
 
 Pair = tuple[float, float]
 Values = tuple[tuple[float, ...], tuple[float, ...]]
@@ -40,6 +40,10 @@ class Trial:
     the processes of the first pairs, base and head of each. ``truth`` is the ratio head over base that was brought
     about; ``asked`` the one that was asked for. Trials of one ``seed`` belong together: one checkout of both sides,
     and for nulls one suite. ``void`` says why a trial broke off.
+
+    ``planned`` is the number of pairs that was fixed before the first; the judge asked for those beyond it, because it
+    suspected something. ``fingerprint`` holds the facts of the machine that time depends on
+    (:data:`harness.record.floors.FACTS`). Both are None where the line does not say.
     """
 
     kpi: str
@@ -53,6 +57,8 @@ class Trial:
     asked: float = 1.0
     edit: str | None = None
     void: str | None = None
+    planned: int | None = None
+    fingerprint: Mapping[str, Any] | None = None
 
 
 def line_of(trial: Trial) -> str:
@@ -74,6 +80,10 @@ def line_of(trial: Trial) -> str:
         row["values"] = [[[round(value, 1) for value in side] for side in pair] for pair in trial.values]
     if trial.void is not None:
         row["void"] = trial.void
+    if trial.planned is not None:
+        row["planned"] = trial.planned
+    if trial.fingerprint is not None:
+        row["fingerprint"] = dict(trial.fingerprint)
     return json.dumps(row, allow_nan=False, separators=(",", ":"))
 
 
@@ -105,6 +115,13 @@ def trial_of(line: str) -> Trial:
     values = [_two(pair) for pair in row.get("values", [])]
     if len(values) > len(pairs):
         raise ValueError(f"{len(values)} entries of 'values' for {len(pairs)} pairs")
+    planned, fingerprint = row.get("planned"), row.get("fingerprint")
+    if planned is not None and (type(planned) is not int or planned < 1):
+        raise ValueError(f"'planned' is a number of pairs, not {planned!r}")
+    if planned is not None and len(pairs) < planned and row.get("void") is None:
+        raise ValueError(f"{planned} pairs were planned, {len(pairs)} are there, and no 'void' says why")
+    if fingerprint is not None and not isinstance(fingerprint, dict):
+        raise ValueError("'fingerprint' is not an object")
     return Trial(
         kpi=row["kpi"],
         kind=Kind(row["kind"]),
@@ -117,6 +134,8 @@ def trial_of(line: str) -> Trial:
         asked=_time(row.get("asked", 1.0)),
         edit=row.get("edit"),
         void=row.get("void"),
+        planned=planned,
+        fingerprint=fingerprint,
     )
 
 
@@ -127,8 +146,17 @@ def read(folder: Path) -> Iterator[Trial]:
         TrialError: a line is not a trial.
     """
     for file in sorted(folder.glob("*.jsonl")):
-        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            try:
-                yield trial_of(line)
-            except ValueError as error:
-                raise TrialError(f"{file.name}, line {number}: {error}. Look: sed -n {number}p {file}") from error
+        yield from read_file(file)
+
+
+def read_file(file: Path) -> Iterator[Trial]:
+    """Every trial of one file.
+
+    Raises:
+        TrialError: a line is not a trial.
+    """
+    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            yield trial_of(line)
+        except ValueError as error:
+            raise TrialError(f"{file.name}, line {number}: {error}. Look: sed -n {number}p {file}") from error

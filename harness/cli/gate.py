@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from harness.cli.exits import Exit
+from harness.cli.exits import Exit, highest
 from harness.cli.run_inputs import files
 from harness.cli.streams import note, say
 from harness.cli.words import duration_s, is_input
@@ -52,7 +52,9 @@ def add_parser(commands: Any) -> None:
         "--pytest", metavar="PATH", help="in place of KPIs: the tests at PATH that use pytest-benchmark's fixture"
     )
     parser.add_argument("--params", choices=("gate", "all"), default="gate", help="all: time every parameter point")
-    parser.add_argument("--budget", type=duration_s, metavar="3m", help="stop after this long; what is open stays open")
+    parser.add_argument(
+        "--budget", type=duration_s, metavar="3m", help="stop timing after this long; what is open stays open"
+    )
     parser.add_argument("--all", action="store_true", help="time points whose files are the same on both sides, too")
     parser.add_argument("--exact", action="store_true", help="count instructions and allocations of every timed point")
     parser.add_argument(
@@ -82,7 +84,7 @@ def _against(arguments: argparse.Namespace) -> Exit:
     from harness.jobs.rows import project_catalog
     from harness.project import load_project
     from harness.record.gate import encode
-    from harness.record.store import state_dir, write_atomic
+    from harness.record.store import write_atomic
     from harness.report.gate_page import render_gate
     from harness.report.inert import inert
     from harness.report.naming import said
@@ -143,10 +145,6 @@ def _against(arguments: argparse.Namespace) -> Exit:
             print(textwrap.fill(inert(said(sentence)), columns(sys.stdout), subsequent_indent="  ", **WHOLE_WORDS))
         return Exit.OK
     blob = encode(gated.file)
-    # Stored before anything is shown: a reader that goes away must not cost the result.
-    folder = state_dir(project.root) / "gates"
-    folder.mkdir(exist_ok=True)
-    write_atomic(folder / f"{gated.file.id}.json", blob)
     if to_stdout:
         sys.stdout.buffer.write(blob)
     elif arguments.json is not None:
@@ -178,18 +176,23 @@ def exit_code(file: GateFile, *, strict: bool) -> Exit:
     """What the verdict says to the shell. Unknown never ends with 0.
 
     A critical row that is void fails outright; whatever else is undecided is 3, or 1 where it was asked to be strict;
-    a gate that compared nothing, and one whose points are gone, is 5.
+    a gate that compared nothing, and one whose points are gone, is 5. Of several codes the highest applies, whatever
+    layer the verdict names first. What only reports counts for nothing here.
     """
-    from kpis.terms.claim import Gap, VerdictBasis, VerdictState
+    from kpis.terms.claim import ClaimKind, Gap, VerdictBasis, VerdictState
 
     verdict = file.verdict
     if verdict.state is VerdictState.PASS:
         return Exit.OK
     if verdict.state is VerdictState.FAIL:
         return Exit.FAILED
-    # Whatever layer the verdict names first: a point that has gone is as gone beside one that is undecided.
-    if any(claim.critical and claim.gap is Gap.VOID for claim in file.claims):
-        return Exit.FAILED
-    if verdict.basis is VerdictBasis.NO_RULES or any(claim.gap is Gap.REMOVED for claim in file.claims):
-        return Exit.UNCOVERED
-    return Exit.FAILED if strict else Exit.UNKNOWN
+    undecided = Exit.FAILED if strict else Exit.UNKNOWN
+    codes = {Exit.UNCOVERED} if verdict.basis is VerdictBasis.NO_RULES else set()
+    for claim in file.claims:
+        if claim.kind is ClaimKind.MEASUREMENT or claim.gap in (None, Gap.NEW):
+            continue
+        if claim.gap is Gap.REMOVED:
+            codes.add(Exit.UNCOVERED)
+        else:
+            codes.add(Exit.FAILED if claim.critical and claim.gap is Gap.VOID else undecided)
+    return highest(codes or {undecided})

@@ -5,18 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.exits import Exit
+from harness.cli.exits import Exit, highest
 from harness.cli.streams import say
+from harness.cli.words import is_input
 
 if TYPE_CHECKING:
-    from harness.jobs.compare_files import Compared, Row
     from kpis.terms.claim import Verdict
-    from kpis.terms.comparison import Comparison, State
+    from kpis.terms.comparison import State
 
 __all__ = ["compare_files"]
 
@@ -25,6 +23,7 @@ def compare_files(arguments: argparse.Namespace) -> Exit:
     """Compare two files bench by bench; the exit code is that of a gate."""
     from harness.jobs.compare_files import compare
     from harness.judge.compose import claim_of, compose
+    from harness.judge.rule import DELTA
     from harness.record.plain import plain
     from harness.record.store import write_atomic
     from harness.report.gate_page import sentence_of_comparison
@@ -32,17 +31,18 @@ def compare_files(arguments: argparse.Namespace) -> Exit:
     from kpis.terms.kpi import Gate
 
     base, head = (Path(name) for name in vars(arguments)["from"])
-    if arguments.json not in (None, "-") and Path(arguments.json).resolve() in (base.resolve(), head.resolve()):
+    if arguments.json not in (None, "-") and is_input(arguments.json, (base, head)):
         say(f"--json {arguments.json} would write over a file that is compared. Name another file.")
         return Exit.UNUSABLE
     compared = compare(base, head)
-    rows = [row._replace(comparison=warned) for row, warned in _with_first_values(compared)]
+    rows = compared.rows
     claims = [claim_of(row.name, row.comparison, Gate.TIMED, row.direction) for row in rows]
     verdict = compose(claims, compared.coverage)
     for notice in compared.notices:
         say(notice)
     document = {
         "schema": "harness.gate-from/1",
+        "delta": DELTA,
         "verdict": {**plain(verdict, "$"), "passed": verdict.passed},
         "rows": [{"name": row.name, **plain(row.comparison, "$")} for row in rows],
     }
@@ -64,20 +64,8 @@ def compare_files(arguments: argparse.Namespace) -> Exit:
     return _exit(verdict, {row.comparison.state for row in rows}, strict=arguments.strict)
 
 
-def _with_first_values(compared: Compared) -> Iterator[tuple[Row, Comparison]]:
-    """Each row with its comparison, which says besides where the processes of a side began unlike they went on."""
-    from harness.judge.warming import first_values
-
-    old, new = ({bench.fullname: bench for bench in file.benches} for file in (compared.base, compared.head))
-    for row in compared.rows:
-        found = row.comparison
-        if row.name in old and row.name in new:
-            found = replace(found, warnings=(*found.warnings, *first_values(old[row.name], new[row.name])))
-        yield row, found
-
-
 def _exit(verdict: Verdict, states: set[State], *, strict: bool) -> Exit:
-    """What the verdict says to the shell; unknown never ends with 0."""
+    """What the verdict says to the shell; unknown never ends with 0. Of several codes the highest applies."""
     from kpis.terms.claim import VerdictBasis, VerdictState
     from kpis.terms.comparison import State
 
@@ -85,8 +73,11 @@ def _exit(verdict: Verdict, states: set[State], *, strict: bool) -> Exit:
         return Exit.OK
     if verdict.state is VerdictState.FAIL:
         return Exit.FAILED
-    if verdict.basis is VerdictBasis.NO_RULES or State.REMOVED in states:
-        return Exit.UNCOVERED
-    if State.NO_BASELINE in states:
-        return Exit.NO_BASELINE
-    return Exit.FAILED if strict else Exit.UNKNOWN
+    undecided = Exit.FAILED if strict else Exit.UNKNOWN
+    held = {
+        Exit.UNCOVERED: verdict.basis is VerdictBasis.NO_RULES or State.REMOVED in states,
+        Exit.NO_BASELINE: State.NO_BASELINE in states,
+        undecided: not states.isdisjoint({State.INCONCLUSIVE, State.VOID}),
+    }
+    codes = [code for code, applies in held.items() if applies]
+    return highest(codes or [undecided])

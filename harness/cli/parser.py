@@ -39,10 +39,12 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands; each sets ``handler`` to what runs it."""
+    import harness.cli.authority as authority_command
     import harness.cli.doctor as doctor_command
     import harness.cli.gate as gate_command
     import harness.cli.init as init_command
     import harness.cli.listing as listing_commands
+    import harness.cli.ratchet as ratchet_command
     import harness.cli.run as run_command
 
     whole = _Parser(
@@ -56,8 +58,10 @@ def parser() -> argparse.ArgumentParser:
     commands = whole.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
     run_command.add_parser(commands)
     gate_command.add_parser(commands)
+    ratchet_command.add_parser(commands)
     init_command.add_parser(commands)
     listing_commands.add_parsers(commands)
+    authority_command.add_parser(commands)
     doctor_command.add_parser(commands)
     hook = commands.add_parser("hook", help="decide one tool call from standard input", add_help=False)
     hook.add_argument("rest", nargs=argparse.REMAINDER)

@@ -39,7 +39,11 @@ def add_parser(commands: Any) -> None:
     what.add_argument("--runtime", metavar="R", help="module:factory or name", **several)
     what.add_argument("--workload", metavar="FILE", help="recorded runs to replay", **several)
     what.add_argument(
-        "--hook", metavar="CMD", type=hook_command, help="start this for each decision, in the place of our own hook"
+        "--hook",
+        metavar="CMD",
+        type=hook_command,
+        help="start this for each decision, in the place of our own hook; in a world other than the default, as that "
+        "of the shipped workload is, `--world W` is appended to CMD",
     )
     effort = parser.add_argument_group("how long it takes").add_mutually_exclusive_group()
     effort.add_argument("--quick", action="store_true", help="3 processes of 3 values a point")

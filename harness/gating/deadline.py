@@ -1,31 +1,23 @@
-"""When a gate must have ended: the budget, for everything that comes before the timing as well.
+"""When a gate must have ended: the budget, for whatever is timed and for what comes before its timing.
 
 A point that could not be tried in time gets that as its answer, by value, so that it ends inconclusive and not void.
-Refuses to cut off the counts that explain a point which has moved: those are what the time was spent for.
+Refuses to cut off a count: counts are complete whatever the budget, and so are those that explain a point which moved.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import Any
 
-from harness.gating.ground import SEEDS, Ground
+from harness.gating.ground import Ground, Seen
 from harness.jobs.plan import PlannedPoint
-from harness.measure.launch import Answer
 from harness.measure.schedule import Side
+from kpis.terms.reading import Reason
 
-__all__ = ["ENDED", "LATE", "NEVER", "BoundedGround", "Deadline"]
+__all__ = ["LATE", "NEVER", "BoundedGround", "Deadline"]
 
-LATE = "out-of-budget"
+LATE = Reason.OUT_OF_BUDGET.value
 """The reason of what was not tried in time."""
-
-ENDED = "the budget ended"
-"""How its sentence begins."""
-
-_TRYING = frozenset({"discover", "tally", "calibrate", "measure"})
-_BEFORE = f"{ENDED} before this point was tried"
-_WHILE = f"{ENDED} while this point was tried"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +36,10 @@ class Deadline:
         """Seconds that something may take which has ``limit`` seconds of its own; not above zero once it is over."""
         return limit if self.at is None else min(limit, self.at - time.monotonic())
 
+    def spent(self) -> float:
+        """Seconds of the budget that are gone; 0 where there is none."""
+        return 0.0 if self.budget_s is None else self.budget_s - self.left(self.budget_s)
+
     def over(self) -> bool:
         """Whether nothing more may begin."""
         return self.left(1.0) <= 0
@@ -54,19 +50,17 @@ NEVER = Deadline()
 
 @dataclass(slots=True)
 class BoundedGround(Ground):
-    """A ground on which points are tried until the deadline."""
+    """A ground on which points that are to be timed are tried until the deadline."""
 
     deadline: Deadline = NEVER
 
-    def ask(
-        self, point: PlannedPoint, side: Side, task: str, *, seed: int = SEEDS[0], limit: float, **more: Any
-    ) -> Answer:
-        """Put one question to a fresh worker of ``side``, if there is time for it."""
-        if task not in _TRYING:
-            return Ground.ask(self, point, side, task, seed=seed, limit=limit, **more)
+    def discover(self, point: PlannedPoint, side: Side, *, limit: float) -> Seen:
+        """Try the point once on ``side``, if it is a count or there is time for it."""
+        if not point.kpi.estimand.timed:
+            return Ground.discover(self, point, side, limit=limit)
         if self.deadline.over():
-            return Answer(undefined=(LATE, _BEFORE))
-        answer = Ground.ask(self, point, side, task, seed=seed, limit=self.deadline.left(limit), **more)
-        if answer.undefined is not None and answer.undefined[0] == "timeout" and self.deadline.over():
-            answer.undefined = (LATE, _WHILE)
-        return answer
+            return Seen({}, (LATE, "the budget ended before this point was tried"), {}, spawns=False)
+        seen = Ground.discover(self, point, side, limit=self.deadline.left(limit))
+        if seen.undefined is not None and seen.undefined[0] == Reason.TIMEOUT.value and self.deadline.over():
+            return Seen({}, (LATE, "the budget ended while this point was tried"), {}, spawns=False)
+        return seen

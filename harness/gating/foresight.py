@@ -7,19 +7,22 @@ tests whose pairs are only estimated. Nothing here is judged or kept.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 
+from harness.gating.deadline import Deadline
 from harness.gating.ground import Ground
 from harness.gating.options import GateOptions
-from harness.gating.rows import label
+from harness.gating.rows import label, left_out
 from harness.gating.timed import TimedPoint, load_for
 from harness.judge.power import smallest_visible
 from harness.judge.rule import CONFIRM_PAIRS, FAMILY_ALPHA, SCREEN_ALPHA, SCREEN_PAIRS, Rule
 from harness.measure.pairs import Unmeasured, run_pair
 from harness.measure.schedule import draw
 from harness.report.progress import duration
+from kpis.terms.comparison import Comparison, State
 
-__all__ = ["SPREADS", "foreseen", "what_fits"]
+__all__ = ["SPREADS", "foreseen", "untimed", "what_fits"]
 
 SPREADS = {"quiet": 0.016, "loaded": 0.024}
 """The standard deviation of the log ratio of a pair, as measured with two checkouts of one commit on two cores."""
@@ -45,10 +48,20 @@ def what_fits(count: int, screens_s: float, suspect_s: float, budget_s: float, s
     return f"{budget} leaves time to confirm {suspects} suspect{'s' * (suspects != 1)}; more will end inconclusive."
 
 
-def foreseen(points: list[TimedPoint], ground: Ground, options: GateOptions) -> list[str]:
-    """Sentences: what will be timed, for how long, and what that can see."""
+def untimed(found: Mapping[str, Comparison]) -> list[str]:
+    """Sentences: what cannot be timed, by the labels of such points; what is unchanged or left out need not be."""
+    because: dict[str, list[str]] = {}
+    for name, end in found.items():
+        if end.state is not State.UNCHANGED and left_out(end) is None:
+            because.setdefault("; ".join(end.evidence), []).append(name)
+    return [f"{', '.join(names)}: cannot be timed: {why}" for why, names in because.items()]
+
+
+def foreseen(points: list[TimedPoint], ground: Ground, options: GateOptions, deadline: Deadline) -> list[str]:
+    """Sentences: what will be timed, for how long, and what that can see. The pairs tried here are not in the sum."""
     if not points:
-        return ["Nothing is to be timed: every timed point touches the same files on both sides."]
+        return ["Nothing is to be timed: whatever could be touches the same files on both sides."]
+    spent = deadline.spent()
     said = []
     costs = []
     for timed in points:
@@ -75,5 +88,5 @@ def foreseen(points: list[TimedPoint], ground: Ground, options: GateOptions) -> 
         of = sum(timed.judge.rule.delta == delta for timed in points)
         said.append(f"At a margin of {100 * delta:.1f} % ({of} points) {shown} shows in four of five gates.")
     if options.budget_s is not None and costs:
-        said.append(what_fits(len(costs), total, CONFIRM_PAIRS * max(costs), options.budget_s))
+        said.append(what_fits(len(costs), total, CONFIRM_PAIRS * max(costs), options.budget_s, spent))
     return said

@@ -1,19 +1,22 @@
 """For a point that moved: where, and what the exact counts say. Counts do not mind noise.
 
 The functions that were edited or are called more come from the worker's leg ``where`` on both sides; instructions and
-allocations are rows of their own, which inform and never decide: time does. A leg that is not available here says so
-in its row; it is never left out in silence and never zero.
+allocations are rows of their own. Beside a time they inform and never decide; of a KPI that gates by its instructions
+they decide, and time is not asked. A leg that is not available here says so in its row; it is never left out in
+silence and never zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 
 from harness.gating.ground import SEEDS, Ground
 from harness.gating.options import GateOptions
 from harness.gating.rows import row_of
 from harness.gating.timed import TimedPoint
+from harness.jobs.plan import PlannedPoint
 from harness.judge.exact import exact
 from harness.judge.where import where
 from harness.measure.clock import Undefined
@@ -24,13 +27,18 @@ from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, 
 from kpis.terms.kpi import Direction
 from kpis.terms.reading import Leg
 
-__all__ = ["FLOOR", "SHOWN", "legs_of_suspects"]
+__all__ = ["FLOOR", "SHOWN", "judged_by_instructions", "legs_of_suspects"]
 
 SHOWN = 8
 """Functions named in a row: the list is ordered, and nobody reads the tenth."""
 
 FLOOR = 0.001
 """A change of instructions below .1 % is no finding: neutral edits move them by up to .04 %."""
+
+_MOVED = frozenset({State.REGRESSED, State.IMPROVED})
+
+Native = dict[Side, Mapping[str, float]]
+"""What each C function has of the instructions of a call, where the counter says so."""
 
 _LOOPS = 64
 """Calls of the base leg at first; the leg raises them itself until the difference is large enough."""
@@ -40,22 +48,45 @@ def legs_of_suspects(
     ground: Ground, timed: TimedPoint, found: Comparison, options: GateOptions
 ) -> tuple[tuple[str, ...], list[GateRow]]:
     """(functions, rows of the exact legs) of one timed point; nothing where it did not move and nobody asked."""
-    moved = found.state in (State.REGRESSED, State.IMPROVED) and timed.inject == 1.0
+    moved = found.state in _MOVED and timed.inject == 1.0
     rows: list[GateRow] = []
-    native: dict[Side, Mapping[str, float]] = {}
+    native: Native = {}
     if moved or options.exact_legs:
-        row, native = _instructions(ground, timed, options.limit_s)
-        rows = [row, *_allocations(ground, timed, options.limit_s)]
-    return (_functions(ground, timed, found, native, options.limit_s) if moved else ()), rows
+        counted, native = _instructions(ground, timed.point, options.limit_s)
+        rows = [row_of(timed.point, counted, leg=Leg.INSTRUCTIONS), *_allocations(ground, timed.point, options.limit_s)]
+    return (_functions(ground, timed.point, found, native, options.limit_s) if moved else ()), rows
 
 
-def _functions(
-    ground: Ground, timed: TimedPoint, found: Comparison, native: Mapping[Side, Mapping[str, float]], limit: float
-) -> tuple[str, ...]:
+def judged_by_instructions(
+    ground: Ground, point: PlannedPoint, options: GateOptions, *, paths: tuple[str, ...] = ()
+) -> tuple[Comparison, list[GateRow]]:
+    """The comparison of a point that gates by instructions, and its rows: the decision, the count, what explains it.
+
+    Worse beyond :data:`FLOOR` is ``regressed``. Without a counter, and where a side's counts disagree, it is
+    inconclusive: a count that was not made excludes nothing. The main row has no ratio, for that would be read as time.
+    """
+    tool = _counter()
+    if isinstance(tool, Unavailable):
+        found = Comparison(State.INCONCLUSIVE, evidence=(f"it gates by instructions: {tool.reason}",))
+        return found, [row_of(point, found, paths=paths)]
+    counted, native = _instructions(ground, point, options.limit_s)
+    found = replace(counted, evidence=tuple(f"instructions a call: {said}" for said in counted.evidence))
+    moved = found.state in _MOVED
+    functions = _functions(ground, point, found, native, options.limit_s) if moved else ()
+    plain = replace(found, ratio=None, low=None, high=None, smallest_visible=None)
+    rows = [row_of(point, plain, functions=functions, paths=paths)]
+    if counted.pairs:
+        rows.append(row_of(point, counted, leg=Leg.INSTRUCTIONS))
+    if moved or options.exact_legs:
+        rows += _allocations(ground, point, options.limit_s)
+    return found, rows
+
+
+def _functions(ground: Ground, point: PlannedPoint, found: Comparison, native: Native, limit: float) -> tuple[str, ...]:
     answers = {}
     sides: tuple[Side, Side] = ("base", "head")
     for side in sides:
-        answer = ground.ask(timed.point, side, "leg:where", limit=limit)
+        answer = ground.ask(point, side, "leg:where", limit=limit)
         if answer.undefined is not None:
             return (f"not found out: {answer.undefined[1]}",)
         answers[side] = {**answer.result, **({"native": native[side]} if side in native else {})}
@@ -68,15 +99,15 @@ def _counter() -> instructions.Tool | Unavailable:
     return instructions.available()
 
 
-def _instructions(ground: Ground, timed: TimedPoint, limit: float) -> tuple[GateRow, dict[Side, Mapping[str, float]]]:
+def _instructions(ground: Ground, point: PlannedPoint, limit: float) -> tuple[Comparison, Native]:
     tool = _counter()
     if isinstance(tool, Unavailable):
-        return row_of(timed.point, _not_available(tool.reason), leg=Leg.INSTRUCTIONS), {}
+        return _not_available(tool.reason), {}
     counts: dict[Side, instructions.InstructionCount] = {}
     loops = _LOOPS
     sides: tuple[Side, Side] = ("base", "head")
     for side in sides:
-        spec = ground.side_job(timed.point, side)
+        spec = ground.side_job(point, side)
         count = instructions.count(
             {**spec.job, "limit": limit},
             tool=tool,
@@ -88,22 +119,23 @@ def _instructions(ground: Ground, timed: TimedPoint, limit: float) -> tuple[Gate
             instrument=spec.instrument,
         )
         if isinstance(count, Undefined):
-            return row_of(timed.point, _not_available(f"on the {side}: {count.detail}"), leg=Leg.INSTRUCTIONS), {}
+            return _not_available(f"on the {side}: {count.detail}"), {}
         counts[side], loops = count, count.loops
     base, head = counts["base"], counts["head"]
     if base.agrees and head.agrees:
         found = exact([base.per_call] * 2, [head.per_call] * 2, FLOOR, Direction.LOWER)
     else:
         said = "two counts of one side disagree: not exact here"
-        found = Comparison(State.INCONCLUSIVE, warnings=(ComparisonNotice(ComparisonWarn.DEMOTED, said),))
-    return row_of(timed.point, found, leg=Leg.INSTRUCTIONS), {side: counts[side].functions for side in sides}
+        notice = ComparisonNotice(ComparisonWarn.DEMOTED, said)
+        found = Comparison(State.INCONCLUSIVE, pairs=2, evidence=(said,), warnings=(notice,))
+    return found, {side: counts[side].functions for side in sides}
 
 
-def _allocations(ground: Ground, timed: TimedPoint, limit: float) -> list[GateRow]:
+def _allocations(ground: Ground, point: PlannedPoint, limit: float) -> list[GateRow]:
     counts: dict[Side, allocations.AllocationCount] = {}
     sides: tuple[Side, Side] = ("base", "head")
     for side in sides:
-        spec = ground.side_job(timed.point, side)
+        spec = ground.side_job(point, side)
         count = allocations.count(
             {**spec.job, "limit": limit},
             seed=SEEDS[0],
@@ -114,16 +146,12 @@ def _allocations(ground: Ground, timed: TimedPoint, limit: float) -> list[GateRo
         )
         if isinstance(count, Unavailable | Undefined):
             why = count.reason if isinstance(count, Unavailable) else f"on the {side}: {count.detail}"
-            return [row_of(timed.point, _not_available(why), leg=Leg.ALLOC_BLOCKS)]
+            return [row_of(point, _not_available(why), leg=Leg.ALLOC_BLOCKS)]
         counts[side] = count
-    base, head = counts["base"], counts["head"]
-    rows = []
-    for leg, was, now in (
-        (Leg.ALLOC_BLOCKS, base.blocks, head.blocks),
-        (Leg.ALLOC_BYTES, base.bytes, head.bytes),
-    ):
-        rows.append(row_of(timed.point, exact([was] * 2, [now] * 2, FLOOR, Direction.LOWER), leg=leg))
-    return rows
+    base, head = counts["base"].runs, counts["head"].runs
+    blocks = exact([run.blocks for run in base], [run.blocks for run in head], FLOOR, Direction.LOWER)
+    size = exact([run.bytes for run in base], [run.bytes for run in head], FLOOR, Direction.LOWER)
+    return [row_of(point, blocks, leg=Leg.ALLOC_BLOCKS), row_of(point, size, leg=Leg.ALLOC_BYTES)]
 
 
 def _not_available(why: str) -> Comparison:

@@ -1,39 +1,56 @@
 """Which points a gate compares: exact and invariant rows everywhere, timed ones at their gate point.
 
 Rows that only report are left out; a tail never gates. The project's own rows come before the built-in ones, so that
-a budget is spent on them first. What the base declares and the head does not is found here too.
+a budget is spent on them first. Refuses to inject into a point that is not timed.
 """
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 
 from harness.gating.options import GateOptions
 from harness.jobs.modes import QUICK
-from harness.jobs.plan import PlannedPoint, make_plan
-from harness.project import Project
+from harness.jobs.plan import PlannedPoint, make_plan, named
+from kpis.errors import SelectionError, did_you_mean
 from kpis.registry import Catalog, select
-from kpis.terms.kpi import Estimand, Gate
+from kpis.terms.kpi import Estimand, Gate, Kpi, Point
 
-__all__ = ["GatePoints", "gate_points", "removed_ids"]
+__all__ = ["GatePoints", "gate_points", "gates_at", "require_timed"]
 
 
 @dataclass(frozen=True, slots=True)
 class GatePoints:
-    """Points to time, points to count, and derived invariants with what they are computed from."""
+    """Points to time, points to count, and derived invariants with what they are computed from.
+
+    ``instructed`` are points of a clock that gate by the instructions of a call.
+    """
 
     timed: tuple[PlannedPoint, ...]
     counted: tuple[PlannedPoint, ...]
     derived: tuple[PlannedPoint, ...]
     inputs: tuple[PlannedPoint, ...]
+    instructed: tuple[PlannedPoint, ...] = ()
 
     @property
     def all(self) -> tuple[PlannedPoint, ...]:
         """Every point that owes a row."""
-        return (*self.timed, *self.counted, *self.derived)
+        return (*self.timed, *self.instructed, *self.counted, *self.derived)
+
+    def input_of(self, point: PlannedPoint, kpi_id: str) -> PlannedPoint | None:
+        """What a derived ``point`` takes of the KPI ``kpi_id``: its gate point, of the same runtime and workload."""
+        for other in self.inputs:
+            same = other.runtime == point.runtime and other.workload in (point.workload, None)
+            if other.kpi.id == kpi_id and same and other.params == other.kpi.gate_point:
+                return other
+        return None
+
+
+def gates_at(kpi: Kpi, *, all_params: bool) -> list[Point]:
+    """The points at which ``kpi`` gates: every one of what is counted, the gate point alone of what is timed."""
+    if kpi.gate is Gate.REPORT or kpi.estimand is Estimand.CALL_P99 or (kpi.derived and kpi.gate is not Gate.INVARIANT):
+        return []
+    return kpi.points() if all_params or not kpi.estimand.timed else [kpi.gate_point]
 
 
 def gate_points(catalog: Catalog, runtimes: list[tuple[str, str]], options: GateOptions) -> GatePoints:
@@ -43,37 +60,34 @@ def gate_points(catalog: Catalog, runtimes: list[tuple[str, str]], options: Gate
         SelectionError: an unknown layer or KPI.
     """
     chosen = select(catalog, layers=options.layers, kpis=options.kpis)
-    gating = [kpi.id for kpi in chosen if kpi.gate is not Gate.REPORT and kpi.estimand is not Estimand.CALL_P99]
+    at = {kpi.id: gates_at(kpi, all_params=options.all_params) for kpi in chosen}
+    gating = [name for name, points in at.items() if points]
     if not gating:
         return GatePoints((), (), (), ())
     plan = make_plan(catalog, kpis=gating, params={}, runtimes=runtimes, effort=QUICK)
     wanted = [point for point in plan.points if point.emit and point.undefined is None]
     wanted.sort(key=lambda point: point.kpi.origin == "catalog")
-    timed = [point for point in wanted if point.kpi.estimand.timed and _gates_here(point, options)]
+    clocked = [point for point in wanted if point.kpi.estimand.timed and point.params in at[point.kpi.id]]
+    timed = [point for point in clocked if point.kpi.gate is not Gate.INSTRUCTIONS]
+    instructed = [point for point in clocked if point.kpi.gate is Gate.INSTRUCTIONS]
     counted = [point for point in wanted if not point.kpi.estimand.timed]
-    derived = [point for point in plan.derived if point.emit and point.kpi.gate is Gate.INVARIANT]
+    derived = [point for point in plan.derived if point.emit]
     names = {name for point in derived for name in point.kpi.inputs}
     inputs = [point for point in plan.points if point.kpi.id in names]
-    return GatePoints(tuple(timed), tuple(counted), tuple(derived), tuple(inputs))
+    return GatePoints(tuple(timed), tuple(counted), tuple(derived), tuple(inputs), tuple(instructed))
 
 
-def _gates_here(point: PlannedPoint, options: GateOptions) -> bool:
-    return options.all_params or point.params == point.kpi.gate_point
+def require_timed(names: Collection[str], points: GatePoints, against: str) -> None:
+    """Require that each of ``names``, into which something is to be injected, is the label or the KPI of a timed point.
 
-
-def removed_ids(base_root: Path, project: Project, catalog: Catalog, layers: Iterable[str]) -> list[str]:
-    """KPI ids that the base's tables declare and ``catalog`` knows under no name; read as TOML, not validated."""
-    wanted = set(layers)
-    files = [base_root / file.relative_to(project.root) for file in project.kpi_files]
-    folders = {file.parent for file in files} | {base_root / "kpis" / "catalog"}
-    found: dict[str, None] = {}
-    for file in sorted(path for folder in folders if folder.is_dir() for path in folder.glob("*.toml")):
-        try:
-            rows = tomllib.loads(file.read_text(encoding="utf-8")).get("kpi", {})
-        except (OSError, ValueError):
-            continue
-        for name, row in rows.items() if isinstance(rows, dict) else ():
-            layer = row.get("layer", file.stem) if isinstance(row, dict) else None
-            if name not in catalog and (not wanted or layer in wanted):
-                found[name] = None
-    return list(found)
+    Raises:
+        SelectionError: one is not; injected nowhere, it would leave a self-test that tests nothing.
+    """
+    labels = [named(point.kpi.id, point.params) for point in points.timed]
+    known = dict.fromkeys([*labels, *(point.kpi.id for point in points.timed)])
+    for name in names:
+        if name not in known:
+            raise SelectionError(
+                f"--inject {name}: no timed point of this gate has that name{did_you_mean(name, known)}; "
+                f"`python -m harness gate --against {against} --plan --all` names them."
+            )

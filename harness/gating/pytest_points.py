@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.gating.deadline import NEVER, Deadline
 from harness.gating.foresight import what_fits
+from harness.gating.gone import Gone, gone_test, uncollected
 from harness.gating.points import GatePoints
 from harness.jobs.plan import PlannedPoint
 from harness.judge.rule import CONFIRM_PAIRS, SCREEN_PAIRS
@@ -83,6 +84,7 @@ class Suite:
     say: Callable[[str], None]
     deadline: Deadline = NEVER
     _configuration: str | None = None
+    _unlisted: str | None = None
 
     @property
     def tests(self) -> Path:
@@ -92,7 +94,7 @@ class Suite:
     def of_base(self) -> list[str]:
         """Node ids of the base's own tests. To be called before the overlay; builds the base if it has to be.
 
-        What cannot be collected leaves a note: what is gone can then not be named.
+        What cannot be collected leaves a note, and the gate open: what is gone can then not be named.
         """
         root = self.sides.base[0]
         if not (root / self.tests).exists():
@@ -103,8 +105,15 @@ class Suite:
         said = _fault(answer)
         if said is not None:
             self.say(f"The base's own tests cannot be collected, so none that is gone is named: {said}")
+            self._unlisted = said
             return []
         return list(answer.result["nodes"])
+
+    def gone(self, before: list[str], now: Collection[str]) -> list[Gone]:
+        """What the base has and the head has not, of the node ids of both; or that this is not known."""
+        if self._unlisted is not None:
+            return [uncollected(self.path, self._unlisted)]
+        return [gone_test(node) for node in before if node not in now]
 
     def of_head(self) -> list[str]:
         """Node ids of the head's tests, after the overlay; its pytest configuration is laid out in every tree.
@@ -193,7 +202,7 @@ class Suite:
             + (
                 "--budget 3m ends it where it is by then."
                 if budget is None
-                else what_fits(count, screens, suspect, budget, budget - self.deadline.left(budget))
+                else what_fits(count, screens, suspect, budget, self.deadline.spent())
             )
         )
         if ignored := answer.result["ignored"]:

@@ -1,20 +1,21 @@
 """Times the points that are to be timed: screens of all, then what stayed open, then the suspects on fresh pairs.
 
 Which point gets the next pairs follows from the stages alone, never from a value; a budget stops points where they
-are. Each pair is on disk before the next begins, and each is drawn from its own seed, so that a resumed gate goes on
-with the very schedule that was interrupted.
+are, and what it cuts off is no answer: it is not kept, and a resumed gate asks again. Each pair is on disk before the
+next begins, and each is drawn from its own seed, so that a resumed gate goes on with the very schedule that was
+interrupted.
 """
 
 from __future__ import annotations
 
 import math
 import statistics
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
+from harness.gating.deadline import NEVER, Deadline
 from harness.gating.ground import Ground
 from harness.jobs.plan import PlannedPoint
 from harness.judge.rule import Rule
@@ -23,6 +24,7 @@ from harness.judge.warming import first_log
 from harness.measure.pairs import LEAST_LOOPS, Load, Pair, Unmeasured, calibrate, run_pair
 from harness.measure.schedule import Side, draw
 from kpis.terms.kpi import Estimand
+from kpis.terms.reading import Reason
 
 __all__ = ["Keep", "TimedPoint", "load_for", "off_cpu", "time_points", "waiting_ns"]
 
@@ -54,6 +56,15 @@ class TimedPoint:
         """Whether it still wants pairs."""
         return self.void is None and self.judge.wants().pairs > 0
 
+    @property
+    def injected(self) -> bool:
+        """Whether its head was slowed down in some pair: what is said of it is about the gate."""
+        return self.load is not None and self.load.inject != 1.0 and bool(self.pairs)
+
+
+class _Cut(Exception):  # noqa: N818 - the end of the budget is no error
+    """The budget ended while this was measured."""
+
 
 def time_points(
     points: Iterable[TimedPoint],
@@ -61,35 +72,39 @@ def time_points(
     *,
     seed: int,
     limit: float,
-    deadline: float | None,
+    deadline: Deadline,
     keep: Keep,
     on_step: Callable[[TimedPoint, Stage], None] = lambda _point, _stage: None,
 ) -> None:
-    """Feed every point until it wants no more or ``deadline`` (monotonic seconds) has passed."""
+    """Feed every point until it wants no more or ``deadline`` has passed."""
     waiting = [point for point in points if _calibrated(point, ground, seed, limit, deadline, keep)]
     for stage in (Stage.SCREEN, Stage.EXTENSION, Stage.CONFIRM):
         for point in waiting:
             while point.open and point.judge.stage is stage:
-                if deadline is not None and time.monotonic() > deadline:
+                if deadline.over():
                     point.judge.stop("the budget ended before this point was decided")
                     break
                 on_step(point, stage)
-                _one_pair(point, ground, seed, limit, keep)
+                _one_pair(point, ground, seed, limit, deadline, keep)
 
 
-def _calibrated(timed: TimedPoint, ground: Ground, seed: int, limit: float, deadline: float | None, keep: Keep) -> bool:
+def _calibrated(timed: TimedPoint, ground: Ground, seed: int, limit: float, deadline: Deadline, keep: Keep) -> bool:
     """Fix the loops of a point, once for both sides: enough for the faster one, not too many for the slower."""
-    if deadline is not None and time.monotonic() > deadline:
+    if deadline.over():
         timed.judge.stop("the budget ended before this point was begun")
         return False
 
     def find() -> dict[str, Any]:
         try:
-            return {"loops": load_for(timed, ground, seed=seed, limit=limit).loops}
+            return {"loops": load_for(timed, ground, seed=seed, limit=limit, deadline=deadline).loops}
         except Unmeasured as gone:
-            return {"void": [gone.side, gone.reason, gone.detail]}
+            return _void(gone, deadline)
 
-    answer = keep(f"calibrate {timed.point.key}", find)
+    try:
+        answer = keep(f"calibrate {timed.point.key}", find)
+    except _Cut:
+        timed.judge.stop("the budget ended while this point was begun")
+        return False
     if "void" in answer:
         timed.void = Unmeasured(*answer["void"])
         return False
@@ -98,7 +113,18 @@ def _calibrated(timed: TimedPoint, ground: Ground, seed: int, limit: float, dead
     return True
 
 
-def load_for(timed: TimedPoint, ground: Ground, *, seed: int, limit: float) -> Load:
+def _void(gone: Unmeasured, deadline: Deadline) -> dict[str, Any]:
+    """What is kept of a side that gives no number.
+
+    Raises:
+        _Cut: it was the budget that left it no time.
+    """
+    if gone.reason == Reason.TIMEOUT.value and deadline.over():
+        raise _Cut from None
+    return {"void": [gone.side, gone.reason, gone.detail]}
+
+
+def load_for(timed: TimedPoint, ground: Ground, *, seed: int, limit: float, deadline: Deadline = NEVER) -> Load:
     """The load of a point: enough loops for the faster side, not too many for the slower.
 
     Raises:
@@ -106,10 +132,10 @@ def load_for(timed: TimedPoint, ground: Ground, *, seed: int, limit: float) -> L
     """
     rng = Random(f"{seed} calibrate {timed.point.key}")
     sides: tuple[Side, Side] = ("base", "head")
-    found = [
-        calibrate(side, ground.side_job(timed.point, side), draw(rng), limit=limit, folder=ground.scratch)
-        for side in sides
-    ]
+    found = []
+    for side in sides:
+        left = deadline.left(limit)
+        found.append(calibrate(side, ground.side_job(timed.point, side), draw(rng), limit=left, folder=ground.scratch))
     (most, _), (fewest, slow) = sorted(found, reverse=True)
     # What the slower side takes for the loops that the faster one needs, cut to the longest value.
     cut = LONGEST_VALUE_S * 1e9 / (slow / fewest)
@@ -119,7 +145,7 @@ def load_for(timed: TimedPoint, ground: Ground, *, seed: int, limit: float) -> L
     return Load(loops, means=timed.point.kpi.estimand is Estimand.CALL_MEAN, inject=timed.inject)
 
 
-def _one_pair(timed: TimedPoint, ground: Ground, seed: int, limit: float, keep: Keep) -> None:
+def _one_pair(timed: TimedPoint, ground: Ground, seed: int, limit: float, deadline: Deadline, keep: Keep) -> None:
     number = len(timed.pairs)
     load = timed.load
     if load is None:
@@ -129,11 +155,15 @@ def _one_pair(timed: TimedPoint, ground: Ground, seed: int, limit: float, keep: 
         plan = draw(Random(f"{seed} pair {timed.point.key} {number}"))
         specs = {side: ground.side_job(timed.point, side, plan.copies[side]) for side in plan.copies}
         try:
-            return _plain(run_pair(specs, plan, load=load, limit=limit, folder=ground.scratch))
+            return _plain(run_pair(specs, plan, load=load, limit=deadline.left(limit), folder=ground.scratch))
         except Unmeasured as gone:
-            return {"void": [gone.side, gone.reason, gone.detail]}
+            return _void(gone, deadline)
 
-    answer = keep(f"pair {timed.point.key} {number} {load.loops}", measure)
+    try:
+        answer = keep(f"pair {timed.point.key} {number} {load.loops}", measure)
+    except _Cut:
+        timed.judge.stop("the budget ended while this point was timed")
+        return
     if "void" in answer:
         timed.void = Unmeasured(*answer["void"])
         return

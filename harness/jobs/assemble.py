@@ -17,7 +17,7 @@ from harness.jobs.readings import derived_reading, growth_reading, shared_readin
 from harness.measure.launch import INSTRUMENT
 from harness.project import Project
 from harness.record.run import WorkloadRecord
-from kpis.growth import growth_points, is_growth
+from kpis.growth import HISTORY, growth_points, is_growth
 from kpis.registry import Catalog
 from kpis.terms.reading import Notice, Reading
 
@@ -75,16 +75,17 @@ def _growth(
     outcomes: Mapping[str, Outcome],
     catalog: Catalog,
 ) -> Reading:
-    """The slope over the points of its input that vary the history, of the same runtime."""
+    """The slope over the points of its input that vary the history, of the same runtime on the same workload."""
     due = growth_points(catalog.get(point.kpi.inputs[0]))
     found = [
         GrowthPoint(by_key[other.key], outcomes.get(other.key, Outcome()))
         for at in due
         for other in plan.points
-        if other.kpi.id == point.kpi.inputs[0] and other.runtime == point.runtime and other.params == at
+        if other.kpi.id == point.kpi.inputs[0] and other.params == at
+        if other.runtime == point.runtime and other.workload == point.workload
         if other.key in by_key
     ]
-    return growth_reading(point, found, len(due), catalog)
+    return growth_reading(point, found, [int(at[HISTORY]) for at in due], catalog)
 
 
 def _input(

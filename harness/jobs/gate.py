@@ -17,24 +17,25 @@ from pathlib import Path
 from typing import Any
 
 from harness.gating.deadline import BoundedGround, Deadline
+from harness.gating.gone import gone_from
 from harness.gating.ground import Ground
-from harness.gating.growth import growth_of
 from harness.gating.options import GateOptions
-from harness.gating.points import GatePoints, gate_points, removed_ids
+from harness.gating.points import GatePoints, gate_points, require_timed
 from harness.gating.pytest_points import CATALOG, Suite
-from harness.gating.rows import absent, label, removed_row, restate
+from harness.gating.rows import label, restate
+from harness.gating.tried import Trials
 from harness.gating.work import Step, Work
 from harness.jobs.worker_job import lay_out
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.measure import machine
 from harness.project import Project, runtime_reference
-from harness.record.floors import floors
-from harness.record.gate import GateFile, GateRow, GateSide
+from harness.record.floors import CommittedFloors, floors
+from harness.record.gate import GateFile, GateRow, GateSide, encode
 from harness.record.journal import Journal
 from harness.record.lock import RunLock
 from harness.record.run import Machine
 from harness.record.source import tree_state
-from harness.record.store import new_id
+from harness.record.store import StoreError, new_id, state_dir, write_atomic
 from harness.subject import SubjectError
 from harness.subject.build import build, missing_build
 from harness.subject.bytecode import compile_roots
@@ -45,6 +46,7 @@ from harness.subject.scratch import prune, scratch
 from harness.subject.trees import Sides, materialise
 from harness.subject.under_test import packages_under_test, search_path, shadowed
 from kpis.registry import Catalog
+from kpis.terms.claim import ClaimKind
 from kpis.terms.comparison import Comparison
 from kpis.terms.kpi import Direction, Gate
 
@@ -53,11 +55,12 @@ __all__ = ["Gated", "gate"]
 
 @dataclass(slots=True)
 class Gated:
-    """A gate's file, and sentences that must be shown beside it."""
+    """A gate's file, and sentences that must be shown beside it. ``path`` is where it lies; a plan is not stored."""
 
     file: GateFile
     notes: list[str] = field(default_factory=list)
     foresight: list[str] = field(default_factory=list)
+    path: Path | None = None
 
 
 def gate(
@@ -69,13 +72,13 @@ def gate(
     on_step: Step = lambda _what, _share: None,
     on_note: Callable[[str], None] | None = None,
 ) -> Gated:
-    """Compare the working tree with the merge base of ``options.against``.
+    """Compare the working tree with the merge base of ``options.against``; the file is under ``.harness/gates``.
 
     ``on_note`` takes what should be known before anything is measured; without it, that is among the notes.
 
     Raises:
         SubjectError: a side cannot be laid out or proved; one sentence.
-        SelectionError, Busy, StoreError: as for a run.
+        SelectionError, Busy, StoreError: as for a run; and something is to be injected into what is not timed.
     """
     began = time.monotonic()
     deadline = Deadline.of(began, options.budget_s)
@@ -84,13 +87,14 @@ def gate(
     points = GatePoints((), (), (), ())
     if options.pytest is None:
         points = gate_points(catalog, [runtime_reference(project.runtime or "reference")], options)
+        require_timed(options.inject, points, options.against)
     with ExitStack() as stack:
         stack.enter_context(RunLock(project.root))
         sides = stack.enter_context(materialise(project, base, letters="".join(random.sample("abcd", 4))))
         place = stack.enter_context(scratch())
         notes = list(sides.warnings)
         if options.pytest is None:
-            gone = removed_ids(sides.base[0], project, catalog, options.layers)
+            gone = gone_from(sides.base[0], project, catalog, options, notes.append)
             probes = _prepare(project, sides, notes)
             ground = _ground(project, catalog, sides, points, place, deadline)
         else:
@@ -98,19 +102,33 @@ def gate(
             before = suite.of_base()
             probes = _prepare(project, sides, notes, tests=suite.tests)
             points = suite.points(tests := suite.of_head())
-            gone = [node for node in before if node not in tests]
+            require_timed(options.inject, points, options.against)
+            gone = suite.gone(before, tests)
             ground = replace(_ground(project, CATALOG, sides, points, place, deadline), of_test=suite.extra)
         journal = stack.enter_context(_journal(project, base, sides, options, argv))
-        known = floors(sides.base[0], machine.slug(machine.fingerprint()))  # the base's: committed before the change
-        work = Work(ground, points, options, journal, began, on_step, probes, floors=known)
+        facts = machine.fingerprint()
+        known = floors(sides.base[0], machine.slug(facts), facts, base.commit)  # the base's: older than the change
+        notes += known.notes
+        trials = Trials(ground, options, probes)
+        work = Work(ground, points, options, journal, on_step, trials, deadline, floors=known.sizes)
         rows, found = work.compare()
-        rows = restate(points, rows, found, options.kpis)
-        found |= {name: absent(name) for name in gone}
-        rows += [removed_row(name, found[name]) for name in gone]
-        seen = {side: work.touched(side) for side in ("base", "head")}
-        file = _file(project, base, points, found, rows, seen, options, journal.header, began)
+        rows = restate(points, rows, found, _asked_for(catalog, points, options))
+        found |= {each.name: each.comparison for each in gone}
+        rows += [each.row for each in gone]
+        file = _file(project, base, work, found, rows, journal.header, began, known)
+        path = None
+        if not options.plan:
+            # Stored before the journal goes: whatever fails, one of them has every pair.
+            path = state_dir(project.root) / "gates" / f"{file.id}.json"
+            write_atomic(path, encode(file))
         journal.finish()
-    return Gated(file, notes, work.foresight)
+    return Gated(file, notes, work.foresight, path)
+
+
+def _asked_for(catalog: Catalog, points: GatePoints, options: GateOptions) -> set[str]:
+    """The KPIs that were asked for by name, or into which something is to be injected: they owe a number."""
+    injected = {each.kpi.id for each in points.timed if {each.kpi.id, label(each)} & options.inject.keys()}
+    return injected | {catalog.get(name).id for name in options.kpis}
 
 
 def _prepare(project: Project, sides: Sides, notes: list[str], *, tests: Path | None = None) -> tuple[str, ...]:
@@ -143,16 +161,25 @@ def _ground(
 
 
 def _journal(project: Project, base: Base, sides: Sides, options: GateOptions, argv: Sequence[str]) -> Journal:
-    """The journal of this very comparison: same base, same head, same question."""
+    """The journal of this very comparison: same base, same head, same question.
+
+    Raises:
+        StoreError: an interrupted gate is to be resumed, and there is none of this comparison.
+    """
     head = hashlib.sha256()
     for path in sorted(sides.head[0].rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
             head.update(path.relative_to(sides.head[0]).as_posix().encode() + b"\0")
             head.update(hashlib.sha256(path.read_bytes()).digest())
-    asked = replace(options, resume=False, budget_s=None)
+    # How long it may take and what the shell is told of it are no part of the question.
+    asked = replace(options, resume=False, budget_s=None, strict=False)
     plan = hashlib.sha256(f"gate {base.commit} {head.hexdigest()} {asked}".encode()).hexdigest()
-    if options.resume and (found := Journal.resumable(project.root, plan)) is not None:
-        return found
+    if options.resume:
+        if (found := Journal.resumable(project.root, plan)) is not None:
+            return found
+        raise StoreError(
+            "There is no interrupted gate of these trees and points to resume; give the same command without --resume."
+        )
     now = datetime.now(UTC)
     header = {
         "id": new_id(now),
@@ -167,35 +194,33 @@ def _journal(project: Project, base: Base, sides: Sides, options: GateOptions, a
 def _file(
     project: Project,
     base: Base,
-    points: GatePoints,
+    work: Work,
     found: dict[str, Comparison],
     rows: list[GateRow],
-    seen: dict[str, dict[str, str]],
-    options: GateOptions,
     header: dict[str, Any],
     began: float,
+    known: CommittedFloors,
 ) -> GateFile:
-    rows_of_growth = [row for row, _ in growth_of(points.timed).values()]
-    by_label = {label(point): point.kpi for point in (*points.all, *rows_of_growth)}
     claims = []
     for name, comparison in sorted(found.items()):
-        kpi = by_label.get(name)
+        kpi = work.kpis.get(name)
         kind = Gate.EXACT if kpi is None else kpi.gate
         direction = Direction.LOWER if kpi is None else kpi.direction
         critical = kpi is not None and kpi.critical
-        claims.append(claim_of(name, comparison, kind, direction, critical=critical))
+        claims.append(claim_of(name, comparison, kind, direction, critical=critical, table=known.table(name)))
+    reported = {claim.rule for claim in claims if claim.kind is ClaimKind.MEASUREMENT}
     commit, dirty = tree_state(project.root)
     fingerprint = machine.fingerprint()
     return GateFile(
         id=header["id"],
         created=header["created"],
         argv=list(header["argv"]),
-        base=GateSide(commit=base.commit, dirty=False, touched=seen["base"]),
-        head=GateSide(commit=commit, dirty=dirty, touched=seen["head"]),
-        verdict=compose(claims, coverage_of(found)),
+        base=GateSide(commit=base.commit, dirty=False, touched=work.trials.touched("base")),
+        head=GateSide(commit=commit, dirty=dirty, touched=work.trials.touched("head")),
+        verdict=compose(claims, coverage_of(found, reported=reported)),
         claims=claims,
         rows=sorted(rows, key=lambda row: (row.kpi, sorted(row.params.items()), row.leg.value)),
-        injected=dict(options.inject),
+        injected=dict(work.injected),
         machine=Machine(slug=machine.slug(fingerprint), fingerprint=fingerprint),
         environment=machine.environment(),
         noise={"after": machine.noise()},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -17,12 +17,12 @@ from harness.formats.workload import LoadedWorkload
 from harness.jobs.modes import Effort
 from harness.jobs.wired import wired
 from harness.workloads import shipped
-from kpis.growth import is_growth
+from kpis.growth import HISTORY, growth_points, is_growth
 from kpis.registry import Catalog, SelectionError, probe_reference, select
 from kpis.terms.kpi import Kpi, Point, Takes
 from kpis.terms.reading import Reason, Undefined
 
-__all__ = ["Plan", "PlannedPoint", "make_plan"]
+__all__ = ["Plan", "PlannedPoint", "make_plan", "named"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +50,14 @@ class PlannedPoint:
     @property
     def label(self) -> str:
         """The same to be read by people; values that hold commas or spaces may make two points look alike."""
-        params = ",".join(f"{key}={value}" for key, value in self.params.items())
-        named = f"{self.kpi.id}[{params}]" if params else self.kpi.id
-        return f"{named} {self.runtime[0]} {self.workload.workload.name if self.workload else '-'}"
+        workload = self.workload.workload.name if self.workload else "-"
+        return f"{named(self.kpi.id, self.params)} {self.runtime[0]} {workload}"
+
+
+def named(kpi_id: str, params: Mapping[str, str]) -> str:
+    """How people name a KPI at one point: ``kpi`` or ``kpi[k=v,...]``."""
+    at = ",".join(f"{key}={value}" for key, value in params.items())
+    return f"{kpi_id}[{at}]" if at else kpi_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +112,11 @@ def make_plan(
 ) -> Plan:
     """Select, multiply by runtimes and workloads, and add what derived rows need.
 
+    A slope is planned where all its lengths of history are: not where ``params`` or a replayed recording leave some of
+    them out, for a plan without them is a whole plan, and nothing in it went wrong.
+
     Raises:
-        kpis.registry.SelectionError: an unknown layer, KPI or parameter.
+        kpis.registry.SelectionError: an unknown layer, KPI or parameter; or ``kpis`` name a slope that is left out.
     """
     chosen = [kpi for kpi in select(catalog, layers=layers, kpis=kpis, params=params) if wired(kpi)]
     wanted = {kpi.id for kpi in chosen}
@@ -124,7 +132,30 @@ def make_plan(
             at = [] if row.sweep and row.id in swept_alone else _points(row, params, runtime, workloads)
             at += _swept(row, params, runtime)
             into += [replace(planned, emit=row.id in wanted) for planned in at]
-    return Plan(tuple(points), tuple(derived), effort)
+    whole = [point for point in derived if not is_growth(point.kpi) or _lengths_planned(point, points, catalog)]
+    _refuse_lost({catalog.get(name).id for name in kpis}, derived, whole, catalog)
+    return Plan(tuple(points), tuple(whole), effort)
+
+
+def _lengths_planned(row: PlannedPoint, points: Sequence[PlannedPoint], catalog: Catalog) -> bool:
+    """Whether every length that the slope ``row`` is read from is in the plan, of its runtime on its workload."""
+    source = catalog.get(row.kpi.inputs[0])
+    same = [each for each in points if (each.runtime, each.workload) == (row.runtime, row.workload)]
+    there = [each.params for each in same if each.kpi.id == source.id]
+    return all(at in there for at in growth_points(source))
+
+
+def _refuse_lost(
+    asked: Set[str], derived: Sequence[PlannedPoint], whole: Sequence[PlannedPoint], catalog: Catalog
+) -> None:
+    kept = {point.kpi.id for point in whole}
+    for kpi in (point.kpi for point in derived if point.kpi.id in asked - kept):
+        source = catalog.get(kpi.inputs[0])
+        lengths = ", ".join(at[HISTORY] for at in growth_points(source))
+        raise SelectionError(
+            f"{kpi.id} is read from {source.id} at history = {lengths}, and --param or a replayed workload leaves some "
+            f"of these out. Ask for {source.id} in its place: `python -m harness run --kpi {source.id} --dry-run`."
+        )
 
 
 def _inputs(kpi: Kpi) -> tuple[str, ...]:

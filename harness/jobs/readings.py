@@ -21,7 +21,6 @@ from harness.jobs.plan import PlannedPoint
 from harness.judge.bounds import median, median_interval
 from harness.measure.handed import tally_fault
 from harness.record.plain import RunFileError, fits, plain
-from kpis.growth import LEAST_POINTS
 from kpis.registry import Catalog
 from kpis.status import derive
 from kpis.terms.kpi import Estimand, Status
@@ -152,6 +151,8 @@ def derived_reading(point: PlannedPoint, inputs: Sequence[Reading | None], catal
 
 
 def _derived(point: PlannedPoint, inputs: Sequence[Reading | None], catalog: Catalog) -> Reading:
+    if point.undefined is not None:
+        return _blank(point, point.undefined)
     given = [reading for reading in inputs if reading is not None and reading.value is not None]
     if len(given) < len(point.kpi.inputs):
         known = {reading.kpi for reading in given}
@@ -170,16 +171,21 @@ def _derived(point: PlannedPoint, inputs: Sequence[Reading | None], catalog: Cat
     return _defined(point, catalog, value, basis, source, evidence=evidence, warnings=warnings)
 
 
-def growth_reading(point: PlannedPoint, lengths: Sequence[GrowthPoint], due: int, catalog: Catalog) -> Reading:
-    """The slope over a KPI's lengths of history, of which ``due`` were planned; undefined where one has no number."""
+def growth_reading(
+    point: PlannedPoint, lengths: Sequence[GrowthPoint], due: Sequence[int], catalog: Catalog
+) -> Reading:
+    """The slope over a KPI's lengths of history; undefined unless each of ``due`` (turns, ascending) has one number."""
     return _guarded(point, lambda: _growth(point, lengths, due, catalog))
 
 
-def _growth(point: PlannedPoint, lengths: Sequence[GrowthPoint], due: int, catalog: Catalog) -> Reading:
-    given = [each for each in lengths if each.reading.value is not None]
-    if len(given) < max(due, LEAST_POINTS):
+def _growth(point: PlannedPoint, lengths: Sequence[GrowthPoint], due: Sequence[int], catalog: Catalog) -> Reading:
+    if point.undefined is not None:
+        return _blank(point, point.undefined)
+    given = sorted((each for each in lengths if each.reading.value is not None), key=lambda each: each.length)
+    if [each.length for each in given] != list(due):
+        wanted = ", ".join(map(str, due))
         there = ", ".join(str(each.length) for each in given) or "none"
-        what = f"It needs {point.kpi.inputs[0]} at every length of history, and there is a number at: {there}."
+        what = f"It needs {point.kpi.inputs[0]} once at each history of {wanted}, and there is a number at: {there}."
         return _blank(point, Undefined(Reason.INPUT_UNDEFINED, what))
     found = distribution_of(given)
     basis = combined_basis(*(each.reading.basis for each in given if each.reading.basis is not None))

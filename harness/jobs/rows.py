@@ -11,6 +11,8 @@ import hashlib
 import json
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from harness import __version__
 from harness.project import Project, plugin_kpi_files
 from kpis.errors import CatalogError
 from kpis.registry import Catalog, extend_all, load, row_of, with_rows
+from kpis.retired import Retired
 from kpis.terms.kpi import Kpi, Layer, Seam
 
 __all__ = ["project_catalog"]
@@ -72,7 +75,8 @@ def _recalled(path: Path, key: str) -> Catalog | None:
         if known["key"] != key:
             return None
         rows = [row_of(row.pop("id"), Layer(row.pop("layer")), row) for row in known["rows"]]
-        return with_rows(load(), rows, {seam["name"]: Seam(**seam) for seam in known["seams"]})
+        stones = [Retired(**{**stone, "on": date.fromisoformat(stone["on"])}) for stone in known["retired"]]
+        return with_rows(load(), rows, {seam["name"]: Seam(**seam) for seam in known["seams"]}, stones)
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None  # not there, or damaged: the files themselves are read again
 
@@ -89,6 +93,9 @@ def _remember(path: Path, key: str, catalog: Catalog) -> None:
         "key": key,
         "rows": [_plain(kpi) for kpi in catalog if kpi.origin != "catalog"],
         "seams": [seam for seam in seams if seam["name"] not in built_in],
+        "retired": [
+            {**asdict(stone), "on": stone.on.isoformat()} for stone in catalog.retired if stone.origin != "catalog"
+        ],
     }
     with suppress(StoreError):  # a folder that cannot be written costs time and nothing else
         write_atomic(path, json.dumps(known).encode("ascii"))

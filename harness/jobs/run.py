@@ -23,7 +23,9 @@ from harness.jobs.plan import Plan, PlannedPoint
 from harness.jobs.samples import save_samples
 from harness.jobs.worker_job import lay_out
 from harness.measure import machine
+from harness.measure.boot import boot
 from harness.measure.launch import launch
+from harness.measure.ruler import ruler_ns
 from harness.project import Project
 from harness.record.journal import Journal
 from harness.record.lock import RunLock
@@ -80,6 +82,7 @@ def run(
         journal = _journal(project, plan, argv, resume)
         with journal:
             before = machine.noise()
+            began_ns = ruler_ns()
             asker = Asker(
                 project=project,
                 journal=journal,
@@ -109,6 +112,7 @@ def run(
             changed = asker.changed()
             if changed:
                 trouble = f"{', '.join(changed)} changed while it was measured: run again on a tree that stands still."
+            ruler = {"before_ns": began_ns, "after_ns": ruler_ns()}
             after = machine.noise()
             readings = readings_of(
                 plan,
@@ -132,7 +136,7 @@ def run(
                 selection=selection,
                 machine=Machine(slug=machine.slug(fingerprint), fingerprint=fingerprint),
                 environment=machine.environment(),
-                noise={"before": before, "after": after},
+                noise={"before": before, "after": after, "ruler": ruler, "boot": boot()},
                 source=SourceTree(commit=commit, dirty=dirty, touched=touched_files(project, outcomes.values())),
                 workloads=workload_records(plan),
                 readings=readings,

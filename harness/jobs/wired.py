@@ -15,15 +15,15 @@ from kpis.terms.kpi import Kpi
 __all__ = ["probe_file", "wired"]
 
 
-def probe_file(kpi: Kpi) -> Path:
-    """Where the probe of a KPI of ours is, by rule: the twin of its seam's module."""
+def probe_file(kpi: Kpi, root: Path = Path(INSTRUMENT)) -> Path:
+    """Where the probe of a KPI of ours is in the tree at ``root``, by rule: the twin of its seam's module."""
     floor, _, room = kpi.seam.partition("/")
-    return Path(INSTRUMENT) / "harness" / "probes" / floor / f"{room}.py"
+    return root / "harness" / "probes" / floor / f"{room}.py"
 
 
-def wired(kpi: Kpi) -> bool:
+def wired(kpi: Kpi, root: Path = Path(INSTRUMENT)) -> bool:
     """Whether something emits this KPI: a derived row always, a user's row by its probe, ours by the probe's list."""
-    return kpi.derived or kpi.probe is not None or kpi.id in _emitted(probe_file(kpi))
+    return kpi.derived or kpi.probe is not None or kpi.id in _emitted(probe_file(kpi, root))
 
 
 @cache

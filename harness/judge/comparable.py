@@ -1,7 +1,7 @@
 """Whether two benches may be compared at all; asked before any of their numbers is looked at.
 
 A stored result is judged against its like only: same unit, same direction, same parameters, same machine, the same
-month, and both sides warmed up. Refuses to take not knowing for being equal.
+month. Refuses to take not knowing for being equal, and to look at a value.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 from datetime import date
 
-from harness.judge.warming import unsteady
 from kpis.terms.bench import Bench, MachineField
 from kpis.terms.comparison import Comparison, State
 
@@ -30,8 +29,8 @@ def differing(what: str, base: str | None, head: str | None) -> Comparison:
 def mismatch(base: Bench, head: Bench) -> Comparison | None:
     """No baseline, with what differs named; None where the two benches may be compared.
 
-    Inconclusive where a side was still warming up. A fact of the machine that only one side states differs. One that
-    neither states is passed over only where both name the same host.
+    A fact of the machine that only one side states differs. One that neither states is passed over only where both name
+    the same host.
     """
     if base.unit is not head.unit:
         return differing("unit", base.unit.value, head.unit.value)
@@ -50,7 +49,7 @@ def mismatch(base: Bench, head: Bench) -> Comparison | None:
         if old is None and not same_host:
             told = f"neither file states {field.value}, so that nothing shows that the machine is the same"
             return Comparison(State.NO_BASELINE, evidence=(told,))
-    return _apart(base, head) or unsteady(base, head)
+    return _apart(base, head)
 
 
 def _apart(base: Bench, head: Bench) -> Comparison | None:

@@ -14,7 +14,7 @@ unknown has none. Risk stays null: it composes outputs and trajectories, never K
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kpis.terms.claim import (
     Claim,
@@ -82,7 +82,8 @@ def claim_of(
     is ``unmeasured``. Exact legs are true by definition.
     """
     kind = _KINDS[gate]
-    gap = _GAPS.get(comparison.state)
+    # A state that is neither decided nor named above leaves the question open, whatever it is called.
+    gap = None if comparison.state.decided else _GAPS.get(comparison.state, Gap.INCONCLUSIVE)
     if gap is not None:
         state = ClaimState.UNKNOWN
     else:
@@ -97,9 +98,16 @@ def claim_of(
     return Claim(rule, kind, state, critical, gap, (*evidence, *said), uncertainty, coverage)
 
 
-def coverage_of(comparisons: Mapping[str, Comparison]) -> Coverage:
-    """How much of a gate was compared. New points are not owed; removed ones and those without baseline are missing."""
-    owed = {name: found.state for name, found in comparisons.items() if found.state is not State.NEW}
+def coverage_of(comparisons: Mapping[str, Comparison], *, reported: Collection[str] = ()) -> Coverage:
+    """How much of a gate was compared. New points are not owed; removed ones and those without baseline are missing.
+
+    ``reported`` names rows that never decide (measurements): they are neither owed nor seen.
+    """
+    owed = {
+        name: found.state
+        for name, found in comparisons.items()
+        if found.state is not State.NEW and name not in reported
+    }
     missing = tuple(name for name, state in owed.items() if state in (State.REMOVED, State.NO_BASELINE))
     void = sum(1 for state in owed.values() if state is State.VOID)
     return Coverage(len(owed), len(owed) - len(missing) - void, missing)

@@ -16,7 +16,7 @@ from harness.judge.signed_rank import hodges_lehmann, lower_bound, upper_bound
 __all__ = ["SLOPE_MARGIN", "SlopeShift", "shift_of", "slope_interval"]
 
 SLOPE_MARGIN = 0.15
-"""A steeper slope is called so from here: over a hundredfold history it doubles the cost, ln 2 / ln 100."""
+"""A steeper slope is called so from here: over a hundredfold history it doubles the cost, ln 2 / ln 100 = .1505."""
 
 _NEGLIGIBLE = 1e-9
 """The middle of evenly spaced points has weight zero but for rounding, and takes no share of the confidence."""

@@ -7,11 +7,13 @@ cannot know: the sides were measured one after the other, so that a slow hour of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from harness.judge.comparable import mismatch
 from harness.judge.rank_sum import Shift
 from harness.judge.settled import settled
 from harness.judge.unpaired import RULE, UNDIRECTED, Sample, UnpairedRule, Z, finite_exp, processes_needed, sample_of
+from harness.judge.warming import first_values, unsteady
 from kpis.terms.bench import Bench
 from kpis.terms.comparison import Comparison, State
 from kpis.terms.kpi import Direction
@@ -22,15 +24,15 @@ __all__ = ["RULE", "UnpairedRule", "compare_all", "processes_needed"]
 def compare_all(benches: Sequence[tuple[Bench, Bench]], rule: UnpairedRule = RULE) -> list[Comparison]:
     """Judge each (base, head), in order; ``pairs`` of a comparison is the smaller number of processes.
 
-    A bench whose sides are incomparable, too small, constant or coarse is settled by that. The rest are one family in
-    each direction: Holm at ``rule.alpha``, because forty benches make forty chances of a false alarm.
+    A bench whose sides are incomparable, still warming up, too small, constant or coarse is settled by that. The rest
+    are one family in each direction: Holm at ``rule.alpha``, because forty benches make forty chances of a false alarm.
+    Where the processes of a side begin unlike they go on, a warning says so, whatever the state.
     """
     done: dict[int, Comparison] = {}
     tested: dict[int, tuple[Sample, Shift]] = {}
     for index, (base, head) in enumerate(benches):
-        known = mismatch(base, head)
         sample = sample_of(base, head)
-        known = known or settled(base, head, sample, rule)
+        known = mismatch(base, head) or unsteady(base, head) or settled(base, head, sample, rule)
         if known is None:
             tested[index] = (sample, sample.log_shift())
         else:
@@ -39,7 +41,11 @@ def compare_all(benches: Sequence[tuple[Bench, Bench]], rule: UnpairedRule = RUL
     faster = _holm({i: _p(sample, moved, rule, worse=False) for i, (sample, moved) in tested.items()}, rule.alpha)
     for index, (sample, moved) in tested.items():
         done[index] = _concluded(sample, moved, slower[index], faster[index], rule)
-    return [done[index] for index in range(len(benches))]
+    return [_with_first_values(done[index], *sides) for index, sides in enumerate(benches)]
+
+
+def _with_first_values(found: Comparison, base: Bench, head: Bench) -> Comparison:
+    return replace(found, warnings=(*found.warnings, *first_values(base, head)))
 
 
 def _p(sample: Sample, moved: Shift, rule: UnpairedRule, *, worse: bool) -> float:

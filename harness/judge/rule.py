@@ -1,7 +1,8 @@
 """The rule that every timed comparison is held to: how many pairs, which levels, which margins.
 
-Each constant carries its derivation and a test that recomputes it. The rule is fixed before the data: it refuses to
-be built from anything but a floor that was committed earlier.
+Each constant carries its derivation and a test that recomputes it. The rule is fixed before the data, so whoever builds
+one hands in a floor that was committed earlier; that it was cannot be seen here. Refuses margins, counts and
+probabilities that no test could hold.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def delta_for(floor: float | None) -> float:
     if floor is None:
         return DELTA
     if not math.isfinite(floor) or floor < 0:
-        raise ValueError(f"A floor is a fraction that is not negative, not {floor!r}; try: python -m harness calibrate")
+        raise ValueError(f"A floor is a fraction that is not negative, not {floor!r}.")
     return max(LEAST_DELTA, 3 * floor)
 
 

@@ -31,7 +31,8 @@ _MEDIAN_BY = math.log1p(DELTA)
 _MOST = 300
 """Processes that are looked at; the first ones show what there is to see, and all means of two of them are held."""
 
-_ADVICE = "measure more warm-ups and at least three values a process, and the cold start as a benchmark of its own"
+_COLD = "measure more warm-ups and at least three values a process, and the cold start as a benchmark of its own"
+_FRESH = "let every value begin from the same state, and measure at least three values a process"
 
 
 def first_values(base: Bench, head: Bench) -> tuple[ComparisonNotice, ...]:
@@ -48,23 +49,26 @@ def first_value(side: str, logs: Sequence[float]) -> ComparisonNotice | None:
     way = _beyond(logs[:_MOST], _FIRST_BY)
     if not way:
         return None
-    code = ComparisonWarn.FIRST_SLOW if way > 0 else ComparisonWarn.AUTOCORRELATED
     times = math.exp(hodges_lehmann(logs[:_MOST]))
-    return ComparisonNotice(code, f"The first value of a process of the {side} is {times:.2f} times its others.")
+    return ComparisonNotice(_code(way), f"The first value of a process of the {side} is {times:.2f} times its others.")
 
 
 def unsteady(base: Bench, head: Bench) -> Comparison | None:
-    """Inconclusive where the medians of a side's processes rest on a first value that is slower than the others.
+    """Inconclusive where the medians of a side's processes rest on a first value that is unlike the others.
 
-    None where they do not, and where no process has two values: of one value nothing shows what came after it.
+    Whether that value is slower or faster: either would be taken for a change. It must matter more than the last one
+    does, for where values have a long slow tail the median of three is below the mean of two in any order. None where
+    the medians do not rest on it, and where no process has two values: of one nothing shows what came after it.
     """
     for name, bench in (("base", base), ("head", head)):
         logs = _logs(bench, _median)
-        if _beyond(logs, _MEDIAN_BY) <= 0:
+        way = _beyond(logs, _MEDIAN_BY)
+        if not way or _beyond(_logs(bench, _ends), _MEDIAN_BY) != way:
             continue
         times = math.exp(hodges_lehmann(logs))
-        why = f"with its first value the median of a process of the {name} is {times:.2f} times that without: {_ADVICE}"
-        notice = ComparisonNotice(ComparisonWarn.FIRST_SLOW, why)
+        advice = _COLD if way > 0 else _FRESH
+        why = f"with its first value the median of a process of the {name} is {times:.2f} times that without: {advice}"
+        notice = ComparisonNotice(_code(way), why)
         pairs = min(base.independent, head.independent)
         return Comparison(State.INCONCLUSIVE, pairs=pairs, evidence=(why,), warnings=(notice,))
     return None
@@ -79,12 +83,24 @@ def _median(values: Sequence[float]) -> float:
     return math.log(median(values)) - math.log(median(values[1:]))
 
 
+def _ends(values: Sequence[float]) -> float:
+    """Ln of the median without the last value over that without the first: symmetric where order means nothing."""
+    return math.log(median(values[:-1])) - math.log(median(values[1:]))
+
+
+def _code(way: int) -> ComparisonWarn:
+    return ComparisonWarn.FIRST_SLOW if way > 0 else ComparisonWarn.AUTOCORRELATED
+
+
 def _logs(bench: Bench, of: Callable[[Sequence[float]], float]) -> list[float]:
-    """One number an independent process of at least two values; none where a value is zero or processes are shared."""
+    """One number an independent process of at least two values; none where processes are shared.
+
+    A process that read a zero has no ratio and gives no number; the others of its side give theirs.
+    """
     if bench.independent < len(bench.processes):
         return []
-    several = [process.values for process in bench.processes[:_MOST] if len(process.values) > 1]
-    return [of(values) for values in several] if all(min(values) > 0 for values in several) else []
+    several = [process.values for process in bench.processes if len(process.values) > 1 and min(process.values) > 0]
+    return [of(values) for values in several[:_MOST]]
 
 
 def _beyond(logs: Sequence[float], margin: float) -> int:

@@ -1,32 +1,77 @@
 """The committed floors of a machine, ``baselines/<slug>/calibration.json``: what neutral edits move each KPI by.
 
-A margin is built on a floor only if it was committed before the data; so this reads what stands in the repository and
-refuses to guess. No file, or a point that is not in it, means that the floor is not known.
+A margin is built on a floor only if it was committed before the data, and found on this very machine: a slug names a
+folder, and the facts inside decide. So this reads what stands in the base and refuses to guess. What is absent, cannot
+be read or belongs to another machine leaves the floor unknown, and a sentence says why.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from harness.judge.floor import Floor
+from harness.judge.rule import DELTA
 from harness.record.atomic import write_atomic
-from harness.record.store import StoreError
+from harness.record.fingerprints import TIME, differing
 
-__all__ = ["SCHEMA", "FloorError", "calibration", "calibration_path", "floors", "write_floors"]
+__all__ = [
+    "FACTS",
+    "SCHEMA",
+    "CommittedFloors",
+    "calibration",
+    "calibration_path",
+    "facts_of",
+    "floors",
+    "stated_facts",
+    "write_floors",
+]
 
 SCHEMA = "harness.calibration/1"
 
+FACTS = (*TIME, "python")
+"""Of a machine's fingerprint, what a floor belongs to: each of them moves what code costs by its layout."""
 
-class FloorError(StoreError):
-    """The committed file cannot be used; the sentence names it and says what to type."""
+Facts = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedFloors:
+    """Each point's floor as a fraction, by its label (``kpi[k=v]``), and the sha256 of the file that it stands in.
+
+    ``sizes`` is empty and ``sha256`` None where no file holds here; ``notes`` say why, unless there simply is none.
+    """
+
+    sizes: Mapping[str, float] = field(default_factory=dict)
+    sha256: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def table(self, label: str) -> str | None:
+        """The sha256 of the file if the point called ``label`` has its floor from it."""
+        return self.sha256 if label in self.sizes else None
 
 
 def calibration_path(root: Path, slug: str) -> Path:
     """Where a machine's floors stand."""
     return root / "baselines" / slug / "calibration.json"
+
+
+def facts_of(fingerprint: Facts) -> dict[str, Any]:
+    """Of a fingerprint (:func:`harness.measure.machine.fingerprint`), the :data:`FACTS`; None where it has none."""
+    return {name: fingerprint.get(name) for name in FACTS}
+
+
+def stated_facts(root: Path, slug: str) -> dict[str, Any] | None:
+    """The facts that a machine's file states; None where it states none, or is no such file."""
+    try:
+        stated = json.loads(calibration_path(root, slug).read_bytes()).get("fingerprint")
+    except (OSError, ValueError, RecursionError, AttributeError):
+        return None
+    return facts_of(stated) if isinstance(stated, dict) else None
 
 
 def _size(name: str, row: Any) -> float:
@@ -36,27 +81,47 @@ def _size(name: str, row: Any) -> float:
     return float(size)
 
 
-def floors(root: Path, slug: str) -> dict[str, float]:
-    """Each point's floor as a fraction, by its label (``kpi[k=v]``); empty where this machine has none on record.
-
-    Raises:
-        FloorError: the file is there and is not what it should be.
-    """
+def floors(root: Path, slug: str, fingerprint: Facts, commit: str) -> CommittedFloors:
+    """The floors that hold on the machine of ``fingerprint``, from the tree of ``commit`` at ``root``."""
     file = calibration_path(root, slug)
     try:
         if not file.is_file():
-            return {}
-        read = json.loads(file.read_bytes())
+            return CommittedFloors()
+        blob = file.read_bytes()
+        read = json.loads(blob)
         if not isinstance(read, dict) or read.get("schema") != SCHEMA or not isinstance(read.get("floors"), dict):
             raise ValueError(f"it is not a {SCHEMA} file")
-        return {name: _size(name, row) for name, row in read["floors"].items()}
-    except (OSError, ValueError, RecursionError) as error:
-        # From None: a cause from the operating system would read as a failure to write.
-        raise FloorError(f"{file}: {error}; put it back with: git checkout -- {file.relative_to(root)}") from None
+        sizes = {name: _size(name, row) for name, row in read["floors"].items()}
+        _same_machine(read.get("fingerprint"), facts_of(fingerprint))
+    except OSError as error:
+        return _unknown(file.relative_to(root), commit, error.strerror or str(error))
+    except (ValueError, RecursionError) as error:
+        return _unknown(file.relative_to(root), commit, str(error))
+    return CommittedFloors(sizes, hashlib.sha256(blob).hexdigest())
 
 
-def calibration(slug: str, found: Mapping[str, Floor]) -> bytes:
-    """The file of a machine: stable order, and beside each floor what it rests on."""
+def _same_machine(stated: Any, ours: Facts) -> None:
+    if not isinstance(stated, dict):
+        raise ValueError("it does not state the machine that its floors were found on")
+    apart = differing(stated, ours, FACTS)
+    apart += [f"{name} cannot be read" for name in FACTS if stated.get(name) is None and ours.get(name) is None]
+    if apart:
+        raise ValueError(f"its floors are another machine's: {'; '.join(apart)}")
+
+
+def _unknown(file: Path, commit: str, why: str) -> CommittedFloors:
+    said = (
+        f"No floor is taken from {file.as_posix()} of the base {commit[:12]}: {why}. "
+        f"Every margin is {100 * DELTA:g} %. Look with: git show {commit[:12]}:./{file.as_posix()}"
+    )
+    return CommittedFloors(notes=(said,))
+
+
+def calibration(slug: str, found: Mapping[str, Floor], facts: Facts | None) -> bytes:
+    """The file of a machine: stable order, and beside each floor what it rests on.
+
+    ``facts`` are the machine's :data:`FACTS`; None where the data do not state them, and then no gate takes a floor.
+    """
     rows = {
         name: {
             "floor": round(floor.size, 5),
@@ -67,12 +132,17 @@ def calibration(slug: str, found: Mapping[str, Floor]) -> bytes:
         }
         for name, floor in found.items()
     }
-    whole = {"schema": SCHEMA, "machine": slug, "floors": rows}
+    whole = {
+        "schema": SCHEMA,
+        "machine": slug,
+        "fingerprint": None if facts is None else facts_of(facts),
+        "floors": rows,
+    }
     return f"{json.dumps(whole, indent=2, sort_keys=True, allow_nan=False)}\n".encode()
 
 
-def write_floors(root: Path, slug: str, found: Mapping[str, Floor]) -> Path:
+def write_floors(root: Path, slug: str, found: Mapping[str, Floor], facts: Facts | None) -> Path:
     """Write the floors of a machine and return the path."""
     file = calibration_path(root, slug)
-    write_atomic(file, calibration(slug, found))
+    write_atomic(file, calibration(slug, found, facts))
     return file

@@ -41,7 +41,11 @@ class OffCpu:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRow:
-    """One comparison. ``functions`` say where it got slower, likeliest first; ``paths`` which touched files differ."""
+    """One comparison. ``functions`` say where it got slower, likeliest first; ``paths`` which touched files differ.
+
+    ``delta`` is the least change that may alarm, as a fraction: the margin that the pairs were held to. None for what
+    was not timed.
+    """
 
     kpi: str
     params: dict[str, str]
@@ -60,6 +64,7 @@ class GateRow:
     paths: list[str]
     evidence: list[str]
     warnings: list[ComparisonNotice]
+    delta: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,13 +13,13 @@ from typing import Protocol
 from rich.console import Console
 from rich.text import Text
 
-from harness.gating.deadline import ENDED
-from harness.gating.rows import LEFT_OUT
+from harness.gating.rows import left_out
+from harness.jobs.plan import named
 from harness.record.gate import GateFile, GateRow
 from harness.report import brief
 from harness.report.inert import encoding_of, inert
 from kpis.terms.claim import VerdictBasis, VerdictState
-from kpis.terms.comparison import Comparison, State
+from kpis.terms.comparison import Comparison, ComparisonWarn, State
 from kpis.terms.reading import Leg
 
 __all__ = ["render_gate", "sentence_of", "sentence_of_comparison"]
@@ -64,6 +64,7 @@ def sentence_of(row: GateRow) -> str:
 def sentence_of_comparison(found: Comparison) -> str:
     """What one comparison says, in words: ``ok`` as what it excludes."""
     measured = found.ratio is not None and found.alpha is not None
+    reported = any(notice.code is ComparisonWarn.REPORTED for notice in found.warnings)
     shown = f"{_change(found)} [{_bounds(found)}]; {found.pairs} pairs"
     match found.state:
         case State.OK if measured and found.high is not None:
@@ -71,7 +72,7 @@ def sentence_of_comparison(found: Comparison) -> str:
             return f"{_at_most(found)}; {found.pairs} pairs, a change of {visible} would have shown"
         case State.REGRESSED | State.IMPROVED if measured:
             return shown
-        case State.INCONCLUSIVE if found.ratio is not None:
+        case State.INCONCLUSIVE if found.ratio is not None and not reported:
             why = "; ".join(found.evidence[-1:])
             return f"{shown}, smallest visible {_percent(found.smallest_visible)}{'; ' if why else ''}{why}"
         case _:
@@ -98,9 +99,8 @@ def _bounds(row: Comparison) -> str:
 
 
 def _name(row: GateRow) -> str:
-    params = ",".join(f"{key}={value}" for key, value in row.params.items())
-    named = f"{row.kpi}[{params}]" if params else row.kpi
-    return named if row.leg is Leg.MAIN else f"{named} {row.leg.value}"
+    name = named(row.kpi, row.params)
+    return name if row.leg is Leg.MAIN else f"{name} {row.leg.value}"
 
 
 def render_gate(file: GateFile, console: Console, *, built_in: Collection[str] = (), verbose: bool = False) -> None:
@@ -129,9 +129,9 @@ def render_gate(file: GateFile, console: Console, *, built_in: Collection[str] =
     for rows, counted in ((mine, False), (others, bool(mine) and not verbose)):
         for state in _ORDER:
             chosen = [row for row in rows if row.state is state]
-            left_out = [row for row in chosen if _left_out(row)]
-            _section(state, [row for row in chosen if row not in left_out], line, counted)
-            _left_out_section(left_out, line, counted)
+            absent = {id(row): why for row in chosen if (why := left_out(row)) is not None}
+            _section(state, [row for row in chosen if id(row) not in absent], line, counted)
+            _left_out_section([(row, absent[id(row)]) for row in chosen if id(row) in absent], line, counted)
     verdict = file.verdict
     style = {VerdictState.PASS: "bold green", VerdictState.FAIL: "bold red"}.get(verdict.state, "bold")
     by = f" by {', '.join(verdict.by)}" if verdict.by else ""
@@ -141,27 +141,28 @@ def render_gate(file: GateFile, console: Console, *, built_in: Collection[str] =
     line(f"{verdict.state.value}: {verdict.basis.value}{by}{sure}; {file.seconds:.0f} s.", style)
 
 
-def _left_out(row: GateRow) -> bool:
-    return row.state is State.NEW and bool(row.evidence) and row.evidence[0].startswith(LEFT_OUT)
-
-
 def _kpis(rows: Sequence[GateRow]) -> str:
     count = len({row.kpi for row in rows})
     return f"{count} built-in KPI{'s' * (count != 1)}"
 
 
-def _left_out_section(rows: list[GateRow], line: Line, counted: bool) -> None:
+def _left_out_section(rows: list[tuple[GateRow, str]], line: Line, counted: bool) -> None:
     if rows and counted:
-        line(brief.sentence(len({row.kpi for row in rows})))
+        line(brief.sentence(len({row.kpi for row, _ in rows})))
         return
-    for row in rows:
+    for row, why in rows:
         word = "skipped" if row.runtime == "pytest" else "not offered"
-        line(f"{word}: {_name(row)}: {row.evidence[0].removeprefix(LEFT_OUT)}")
+        line(f"{word}: {_name(row)}: {why}")
+
+
+def _never_begun(row: GateRow) -> bool:
+    """Whether the budget ended before anything was seen of it."""
+    return row.ratio is None and any(notice.code is ComparisonWarn.BUDGET for notice in row.warnings)
 
 
 def _section(state: State, rows: list[GateRow], line: Line, counted: bool) -> None:
     for sentence, alike in _by_sentence(state, rows).items():
-        shared = state is State.UNCHANGED or sentence.startswith(ENDED)
+        shared = state is State.UNCHANGED or all(_never_begun(row) for row in alike)
         names = f"{_kpis(alike)} (named with --verbose)" if counted and shared else ", ".join(map(_name, alike))
         line(f"{state.value}: {names}: {sentence}", _STYLES.get(state, ""))
         for function in (function for row in alike for function in row.functions):

@@ -25,6 +25,8 @@ class State(Enum):
     REMOVED = "removed"
     NO_BASELINE = "no-baseline"
     VOID = "void"  # one side could not be measured: an error, never a number
+    WITHIN = "within"  # inside what a record lets be seen, which may be more than the 5 % that ``ok`` excludes
+    THIN = "thin"  # a record of too few sessions to say how far an unchanged value strays
 
     @property
     def decided(self) -> bool:
@@ -49,6 +51,9 @@ class ComparisonWarn(Enum):
     OFF_CPU = "off-cpu"
     BUDGET = "budget"
     UNUSED = "unused"
+    LEFT_OUT = "left-out"  # of a new row: neither side has it, so nothing is owed
+    REPORTED = "reported"  # its state never decides
+    PAST_LIMIT = "past-limit"  # of a record: beyond a stored limit, and not beyond what its sessions let be seen
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The Protocols by which a runtime is measured: each seam has its own, and each floor keeps its seams in one module."""
+"""The Protocols by which a runtime is measured: each seam has its own, beside the data that goes through it."""
 
 from typing import Literal, Protocol
 

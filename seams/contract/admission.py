@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from seams.contract.syscall import Admitter, Result, Submit, ToolCall, Verdict
+from seams.contract.kernel import Submit
+from seams.contract.syscall import Admitter, Result, ToolCall, Verdict
 
 __all__ = ["Admission", "Gate", "GateTally"]
 
@@ -20,13 +21,14 @@ class GateTally:
     """What one gate did since it was made, in results.
 
     ``total`` counts every result it saw, also one that an earlier gate had already replaced by a stub; ``reasons``
-    counts its quarantines by the reason's name.
+    counts its quarantines by the reason's name. ``evicted`` bodies of those it took out are not held any more.
     """
 
     gate: str
     total: int = 0
     quarantined: int = 0
     reasons: dict[str, int] = field(default_factory=dict)
+    evicted: int = 0
 
     @property
     def rate(self) -> float | None:

@@ -1,20 +1,18 @@
-"""The syscall floor's words and seams: what a tool call is, what may be said about it, and who says it.
+"""The syscall floor's words: what a tool call is, what may be said about it, and the parts that say it.
 
-Plain data with slots, so that an object costs what a tuple costs; one Protocol a seam. Nothing here decides anything:
-the closed vocabularies are in ``seams.contract.verdict``, the fold, the rungs and the kernel in ``seams.syscall``.
-
-Any method of a seam may also be a coroutine function. Each ``offer`` of a runtime returns a fresh object that shares
-no state with an earlier one, so that one replay never warms the next.
+Plain data with slots, so that an object costs what a tuple costs, and the Protocols of what a kernel is put together
+from. The seams themselves are in ``seams.contract.kernel``, the closed vocabularies in ``seams.contract.verdict``; how
+arguments are read is in ``seams.contract.arguments``. Nothing here decides anything.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from json import JSONDecoder
 from types import MappingProxyType
-from typing import Any, NoReturn, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from seams.contract.arguments import read_arguments
 from seams.contract.verdict import ReasonCode, Status, Witness
 
 __all__ = [
@@ -24,46 +22,12 @@ __all__ = [
     "Handle",
     "Counters",
     "FastPathStats",
-    "NESTING",
     "ToolEngine",
+    "CountingEngine",
     "Rung",
     "Admitter",
     "Resolver",
-    "Decide",
-    "Hook",
-    "Submit",
-    "Reap",
-    "Ladder",
-    "Preflight",
-    "FastPath",
-    "Worlds",
 ]
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-_DECODE = JSONDecoder(parse_constant=_no_constant).decode
-
-NESTING = 128
-"""Levels of lists and objects in arguments. What is deeper is no tool's argument, and a rung that walks it would end
-where the interpreter's stack does, which depends on who called."""
-
-
-def _too_deep(value: Any) -> bool:
-    level = [value]
-    for _ in range(NESTING):
-        level = [
-            child
-            for each in level
-            for child in (each.values() if isinstance(each, dict) else each)
-            if isinstance(child, dict | list)
-        ]
-        if not level:
-            return False
-    return True
-
 
 _EMPTY: Mapping[str, str] = MappingProxyType({})
 
@@ -77,7 +41,8 @@ class ToolCall:
     """One call of a tool: its arguments as raw bytes, and hints about it in ``meta``.
 
     Submit stamps ``seq`` where it is 0 and replaces ``args`` on a Transform; a call that is only decided keeps
-    ``seq`` 0, which is how a rung tells it apart. One object is submitted once.
+    ``seq`` 0, which is how a rung tells it apart. One object is submitted once, and what its owner does to it after
+    that reaches nobody: what was judged is what runs.
     """
 
     tool: str
@@ -88,24 +53,14 @@ class ToolCall:
     _read: tuple[bytes, dict[str, Any] | None] | None = field(default=None, init=False, repr=False, compare=False)
 
     def arguments(self) -> dict[str, Any] | None:
-        """The arguments as a JSON object, to be read and never changed; ``{}`` where empty, None where no object.
+        """The arguments as :func:`seams.contract.arguments.read_arguments` has them, to be read and never changed.
 
-        Decoded once, however many rungs ask. What is nested deeper than ``NESTING`` is none.
+        Decoded once, however many rungs ask.
         """
         read = self._read
-        if read is not None and read[0] is self.args:
-            return read[1]
-        value: Any
-        try:
-            value = _DECODE(self.args.decode()) if self.args else {}
-        except (ValueError, RecursionError):
-            value = None
-        found: dict[str, Any] | None = value if isinstance(value, dict) else None
-        # Counted first: only an object with that many brackets can be that deep.
-        if found is not None and self.args.count(b"{") + self.args.count(b"[") > NESTING and _too_deep(found):
-            found = None
-        self._read = (self.args, found)
-        return found
+        if read is None or read[0] is not self.args:
+            read = self._read = (self.args, read_arguments(self.args))
+        return read[1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +137,13 @@ class ToolEngine(Protocol):
         ...
 
 
+@runtime_checkable
+class CountingEngine(Protocol):
+    """What an engine may have besides: how many calls it completed, against which a kernel's own count is held."""
+
+    completed: int
+
+
 class Rung(Protocol):
     """One adjudicator of the chain."""
 
@@ -209,99 +171,4 @@ class Resolver(Protocol):
 
     def resolve(self, call: ToolCall, claim: str) -> Witness:
         """What it knows of ``claim``."""
-        ...
-
-
-class Decide(Protocol):
-    """``syscall/decide``: the pure decision, with no fast path, engine or counter touched."""
-
-    def decide(self, call: ToolCall) -> Verdict:
-        """The folded verdict of the chain."""
-        ...
-
-
-class Hook(Decide, Protocol):
-    """``syscall/hook``: the decision that a process started for each call must repeat.
-
-    An optional attribute ``command``, a sequence of words, names the process to start in place of the reference one.
-    """
-
-
-class Submit(Protocol):
-    """``syscall/submit``: the call boundary."""
-
-    def submit(self, call: ToolCall) -> tuple[Handle, Verdict]:
-        """Fast path, adjudication, a handle to reap once."""
-        ...
-
-    def reap(self, handle: Handle) -> Result:
-        """The admitted result; a refusal comes back as a value with ``meta['verdict'] == 'deny'``."""
-        ...
-
-    def syscall(self, call: ToolCall) -> tuple[Result, Verdict]:
-        """Submit and reap; an engine's error becomes a result of status ERROR, and no other error is caught."""
-        ...
-
-    def counters(self) -> Counters:
-        """A snapshot."""
-        ...
-
-
-class Reap(Submit, Protocol):
-    """``syscall/reap``: a kernel whose fast path is not asked, so that every admitted call reaches its engine."""
-
-    engine: ToolEngine
-
-
-class Ladder(Protocol):
-    """The rung of cheap checks before dispatch, and its books."""
-
-    name: str
-    """What it signs its refusals with."""
-    total: int
-    """Submitted calls that it was asked about."""
-    caught: int
-    """Those of them that it refused."""
-
-    def catch_rate(self) -> float | None:
-        """Caught over total; None before the first call."""
-        ...
-
-
-class Preflight(Submit, Protocol):
-    """``syscall/preflight``: a kernel that shows its ladder."""
-
-    ladder: Ladder
-
-
-class FastPath(Protocol):
-    """``syscall/vdso``: answers without policy or engine."""
-
-    def lookup(self, call: ToolCall) -> Result | None:
-        """The answer, or None on a miss."""
-        ...
-
-    def observe(self, call: ToolCall, result: Result) -> None:
-        """Learn from a completed call: fill, or invalidate after a write."""
-        ...
-
-    def bump(self) -> None:
-        """Move to a new world: nothing that was cached is served again."""
-        ...
-
-    def stats(self) -> FastPathStats:
-        """A snapshot."""
-        ...
-
-    def mount(self, world: str, lookup: bool) -> Submit:
-        """A fresh kernel in ``world`` over this fast path; with ``lookup`` off it still fills it."""
-        ...
-
-
-@runtime_checkable
-class Worlds(Protocol):
-    """What an offered object may have besides: the same seam in another world (``default``, ``airline``)."""
-
-    def in_world(self, world: str) -> Any:
-        """A fresh object of the same kind in ``world``."""
         ...

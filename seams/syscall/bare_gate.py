@@ -6,18 +6,16 @@ already, and rightly lets the stub pass, so its own books say nothing about the 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from seams.contract.admission import GateTally
 from seams.contract.store import ContentStore
 from seams.contract.syscall import Result, ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 from seams.syscall.durability import durability_of_text
-from seams.syscall.held import HELD_CAP, HeldPages, PageInError
+from seams.syscall.held import HELD_CAP, PageInError
+from seams.syscall.quarantine import Quarantine
 from seams.syscall.reasons import reason_name
-from seams.syscall.resolver import MemoryStore
 from seams.syscall.screen import screen
-from seams.syscall.stubs import page_pointer, quarantine_stub
+from seams.syscall.stubs import page_pointer
 from seams.syscall.views import lowered
 
 __all__ = ["PAGE_OVER", "BareGate"]
@@ -29,79 +27,55 @@ PAGE_OVER = 4096
 class BareGate:
     """Bodies are held in ``store``, or in one of its own; ``cap`` of them in quarantine and as many on demand."""
 
-    __slots__ = ("_held", "_pages", "_tally")
+    __slots__ = ("_kept",)
 
     name = "bare-gate"
     rank = 10
 
     def __init__(self, store: ContentStore | None = None, *, cap: int = HELD_CAP) -> None:
-        bodies = MemoryStore() if store is None else store
-        self._held = HeldPages(bodies, cap)
-        self._pages = HeldPages(bodies, cap, on_demand=True)
-        self._tally = GateTally(self.name)
-
-    @property
-    def total(self) -> int:
-        """Results seen; one that was paged for its length is in no other count."""
-        return self._tally.total
-
-    @property
-    def quarantined(self) -> int:
-        """Results kept out."""
-        return self._tally.quarantined
-
-    @property
-    def evicted(self) -> int:
-        """Bodies of either kind that are not held any more."""
-        return self._held.evicted + self._pages.evicted
+        self._kept = Quarantine(self.name, store, cap)
 
     def admit(self, call: ToolCall, result: Result) -> Verdict:  # noqa: ARG002 - other gates look at the call
         """QUARANTINE (the payload is then the stub), TRANSFORM to a pointer, or ALLOW.
 
         What is not kept out is stamped with the ``durability`` of its wording.
         """
-        tally = self._tally
-        tally.total += 1
+        kept = self._kept
+        kept.books.total += 1
         body = result.payload
         lower = lowered(body)
         reason = screen(body, lower)
         if reason != ReasonCode.NONE:
-            tally.quarantined += 1
-            name = reason_name(reason)
-            tally.reasons[name] = tally.reasons.get(name, 0) + 1
-            page = f"q{tally.quarantined}"
-            self._held.hold(body, page)
-            result.payload = quarantine_stub(page, len(body), reason)
-            result.meta["quarantine_id"] = page
-            return Verdict(VerdictKind.QUARANTINE, reason, self.name)
+            return kept.keep_out(result, f"q{kept.books.quarantined + 1}", reason)
         result.meta["durability"] = durability_of_text(lower).value
         if len(body) > PAGE_OVER:
-            ref = self._pages.hold(body)
+            ref = kept.pages.hold(body)
             pointer = page_pointer(ref.digest, len(body), "oversize")
             return Verdict(VerdictKind.TRANSFORM, ReasonCode.NONE, self.name, pointer)
         return _CLEAN
 
     def tally(self) -> GateTally:
-        """A snapshot."""
-        return replace(self._tally, reasons=dict(self._tally.reasons))
+        """A snapshot; a result that was paged for its length is in ``total`` alone."""
+        return self._kept.tally()
 
     def clear(self, page: str) -> None:
-        """Allow a body in quarantine back; an id that is not held stays refused."""
-        self._held.clear(page)
+        """Allow a body in quarantine back in spite of what it is held for; an id that is not held stays refused."""
+        self._kept.held.clear(page)
 
     def page_in(self, page: str) -> bytes:
         """The exact bytes of a body in quarantine that was cleared, or of a long one by its digest.
 
-        A long body is screened again: its digest may be asked for long after it was let pass.
+        It is screened again: what was let pass, or cleared for one finding, does not come back with another.
 
         Raises:
-            PageInError: it is not held, not cleared, or the screen now finds something in it.
+            PageInError: it is not held, not cleared, or the screen now finds in it what nobody cleared.
         """
-        if page not in self._pages:
-            return self._held.take(page)
-        body = self._pages.take(page)
+        kept = self._kept
+        paged = page in kept.pages
+        body = (kept.pages if paged else kept.held).take(page)
+        cleared = ReasonCode.NONE if paged else kept.held.reason(page)
         reason = screen(body, lowered(body))
-        if reason != ReasonCode.NONE:
+        if reason not in (ReasonCode.NONE, cleared):
             raise PageInError(f"{page} does not pass the screen any more: {reason_name(reason)}.")
         return body
 

@@ -8,19 +8,16 @@ else it has no opinion.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from seams.contract.admission import GateTally
 from seams.contract.store import ContentStore
 from seams.contract.syscall import Result, ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 from seams.syscall.flow import TRUSTED_LOCAL
-from seams.syscall.held import HELD_CAP, HeldPages, PageInError
+from seams.syscall.held import HELD_CAP, PageInError
 from seams.syscall.markers import Injection, injection_in
-from seams.syscall.reasons import reason_name
-from seams.syscall.resolver import MemoryStore
+from seams.syscall.quarantine import Quarantine
 from seams.syscall.secrets import secret_in
-from seams.syscall.stubs import page_pointer, quarantine_stub
+from seams.syscall.stubs import page_pointer
 from seams.syscall.views import views_of
 
 __all__ = ["LOW_CONFIDENCE", "TRUSTED", "CanonicalGate", "rescreen", "scan"]
@@ -47,53 +44,54 @@ def rescreen(body: bytes) -> ReasonCode:
 
 
 class CanonicalGate:
-    """Bodies are held in ``store``, or in one of its own; ``cap`` of them in quarantine and as many on demand."""
+    """Bodies are held in ``store``, or in one of its own; ``cap`` of them in quarantine and as many on demand.
 
-    __slots__ = ("_held", "_pages", "_taken", "_tally", "_trusted")
+    Without ``paging`` every injection is kept out, for a context in which no pointer can stand in a body's place.
+    """
+
+    __slots__ = ("_kept", "_paging", "_taken", "_trusted")
 
     name = "canonical-gate"
     rank = 5
 
     def __init__(
-        self, store: ContentStore | None = None, *, cap: int = HELD_CAP, trusted_local: frozenset[str] = TRUSTED_LOCAL
+        self,
+        store: ContentStore | None = None,
+        *,
+        cap: int = HELD_CAP,
+        trusted_local: frozenset[str] = TRUSTED_LOCAL,
+        paging: bool = True,
     ) -> None:
-        bodies = MemoryStore() if store is None else store
-        self._held = HeldPages(bodies, cap)
-        self._pages = HeldPages(bodies, cap, on_demand=True)
+        self._kept = Quarantine(self.name, store, cap)
         self._trusted = trusted_local
+        self._paging = paging
         self._taken = 0
-        self._tally = GateTally(self.name)
 
     def admit(self, call: ToolCall, result: Result) -> Verdict:
         """QUARANTINE or TRANSFORM, the payload then being the stub or the pointer; DEFER where nothing was found."""
-        self._tally.total += 1
+        kept = self._kept
+        kept.books.total += 1
         body = result.payload
         reason, injection = scan(body)
         if reason == ReasonCode.NONE:
             return _DEFER
         self._taken += 1
         page = f"ng-q{self._taken}"
-        if injection is not None:
+        if injection is not None and self._paging:
             trusted = call.tool in self._trusted
             if trusted or not injection.confident:
-                self._pages.hold(body, page)
+                kept.pages.hold(body, page)
                 result.payload = page_pointer(page, len(body), TRUSTED if trusted else LOW_CONFIDENCE)
                 return Verdict(VerdictKind.TRANSFORM, ReasonCode.NONE, self.name, result.payload)
-        tally, name = self._tally, reason_name(reason)
-        tally.quarantined += 1
-        tally.reasons[name] = tally.reasons.get(name, 0) + 1
-        self._held.hold(body, page)
-        result.payload = quarantine_stub(page, len(body), reason)
-        result.meta["quarantine_id"] = page
-        return Verdict(VerdictKind.QUARANTINE, reason, self.name)
+        return kept.keep_out(result, page, reason)
 
     def tally(self) -> GateTally:
-        """A snapshot."""
-        return replace(self._tally, reasons=dict(self._tally.reasons))
+        """A snapshot; an injection that was paged is in ``total`` alone."""
+        return self._kept.tally()
 
     def clear(self, page: str) -> None:
         """Allow a body in quarantine back, unless it holds a secret; an id that is not held stays refused."""
-        self._held.clear(page)
+        self._kept.held.clear(page)
 
     def page_in(self, page: str) -> bytes:
         """The exact bytes of a cleared or a paged body, after another look at them.
@@ -101,7 +99,8 @@ class CanonicalGate:
         Raises:
             PageInError: it is not held, not cleared, or it holds a secret, which stays out whoever cleared it.
         """
-        body = (self._pages if page in self._pages else self._held).take(page)
+        kept = self._kept
+        body = (kept.pages if page in kept.pages else kept.held).take(page)
         if rescreen(body) != ReasonCode.NONE:
             raise PageInError(f"{page} holds a secret and stays out, cleared or not; read it where it came from.")
         return body

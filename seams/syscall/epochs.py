@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
 
+from seams.contract.arguments import plain_name
 from seams.contract.syscall import ToolCall
 
 __all__ = ["NODES", "Epochs", "Invalidation", "entity_of", "namespace_of"]
@@ -70,7 +71,7 @@ def entity_of(namespace: str, args: Mapping[str, object] | None) -> str | None:
         return None
     named = []
     for keys in parts:
-        given = [args[key] for key in keys if key in args]
+        given = [value for key, value in args.items() if plain_name(key) in keys]
         if len(given) != 1 or not isinstance(given[0], str):
             return None
         named.append(given[0].strip().upper())

@@ -6,6 +6,8 @@ turned out to be; it blocks nothing, and what follows from a mark is for ``sinks
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 from seams.contract.syscall import Result, ToolCall, Verdict
 from seams.contract.verdict import TAINT_RANK, ReasonCode, Taint, VerdictKind
 
@@ -38,7 +40,8 @@ class FlowLedger:
 
     def __init__(self, cap: int = TRACES, trusted_local: frozenset[str] = TRUSTED_LOCAL) -> None:
         self._cap = max(cap, 1)
-        self._marks: dict[str, Taint] = {}
+        # Ordered: the first key of a plain dict is found by walking over all that were deleted before it.
+        self._marks: OrderedDict[str, Taint] = OrderedDict()
         self._absent = _TRUSTED
         self.trusted_local = trusted_local
         self.evicted = 0
@@ -78,7 +81,7 @@ class FlowLedger:
     def _write(self, trace_id: str, mark: Taint) -> None:
         self._marks[trace_id] = mark
         if len(self._marks) > self._cap:
-            del self._marks[next(iter(self._marks))]
+            self._marks.popitem(last=False)
             self.evicted += 1
             self._absent = Taint.TAINTED
 

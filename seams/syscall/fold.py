@@ -6,15 +6,18 @@ is a refusal, and a kind that nobody registered ranks as high as a deny.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 from seams.contract.syscall import Rung, ToolCall, Verdict
 from seams.contract.verdict import FOLD_RANK, UNKNOWN_RANK, ReasonCode, VerdictKind
 
-__all__ = ["Chain", "KindError", "fold", "fold_rank", "kind_name", "register_kind"]
+__all__ = ["Chain", "Claim", "KindError", "claim_of", "fold", "fold_rank", "kind_name", "register_kind"]
 
 Adjudicate = Callable[[ToolCall], Verdict]
+
+Claim = tuple[str, str]
+"""Who demands a witness, and for what."""
 
 _rank: dict[int, int] = dict(FOLD_RANK)
 _CORE_NAME = {kind.value: kind.name for kind in VerdictKind}
@@ -89,6 +92,11 @@ def fold(rungs: Iterable[Adjudicate], call: ToolCall) -> Verdict:
     return _ALL_DEFER if asked else _EMPTY_POLICY
 
 
+def claim_of(verdict: Verdict) -> Claim:
+    """What a REQUIRE_WITNESS wants to be corroborated."""
+    return verdict.by, verdict.meta.get("claim", "")
+
+
 class Chain:
     """Rungs in rank order, and for each tool the ones that are asked about it. Immutable, so lookups need no lock."""
 
@@ -102,12 +110,8 @@ class Chain:
             tool: tuple(r.adjudicate for r in self.rungs if r.tools is None or tool in r.tools) for tool in named
         }
 
-    def scoped(self, tool: str) -> tuple[Adjudicate, ...]:
-        """The adjudicators that are asked about ``tool``, in rank order."""
-        return self._scoped.get(tool, self._everywhere)
-
-    def fold(self, call: ToolCall) -> Verdict:
-        """The folded verdict of the rungs in scope.
+    def fold(self, call: ToolCall, granted: Collection[Claim] = ()) -> Verdict:
+        """The folded verdict of the rungs in scope; a claim that is ``granted`` is corroborated and an ALLOW.
 
         A TRANSFORM puts other arguments in place, which nobody has judged: a synonym could carry what a predicate
         refuses under the proper name, or a second rung's redaction could be lost to the first one's repair. So the
@@ -115,10 +119,22 @@ class Chain:
         rewrites go into the first verdict.
         """
         rungs = self._scoped.get(call.tool, self._everywhere)
+        if granted:
+            rungs = tuple(_granting(rung, granted) for rung in rungs)
         verdict = fold(rungs, call)
         if verdict.kind != VerdictKind.TRANSFORM or verdict.new_args is None:
             return verdict
         return _settled(rungs, call, verdict)
+
+
+def _granting(adjudicate: Adjudicate, granted: Collection[Claim]) -> Adjudicate:
+    def ask(call: ToolCall) -> Verdict:
+        verdict = adjudicate(call)
+        if verdict.kind == VerdictKind.REQUIRE_WITNESS and claim_of(verdict) in granted:
+            return Verdict(VerdictKind.ALLOW, ReasonCode.NONE, verdict.by, meta={"witness": "confirmed"})
+        return verdict
+
+    return ask
 
 
 def _settled(rungs: Sequence[Adjudicate], call: ToolCall, first: Verdict) -> Verdict:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from seams.contract import Engine
+from seams.contract.arguments import NAMED
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 from seams.syscall.canonical import canonical
@@ -58,7 +59,7 @@ class GrammarRung:
     def __init__(self, grammars: Mapping[str, Grammar]) -> None:
         self._grammars = dict(grammars)
         self._required = {
-            tool: tuple((p.name, f"named:{p.name}") for p in grammar.params if p.required)
+            tool: tuple((p.name, f"{NAMED}{p.name}") for p in grammar.params if p.required)
             for tool, grammar in grammars.items()
         }
         self.tools: frozenset[str] | None = frozenset(grammars)

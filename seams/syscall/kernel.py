@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from seams.contract.syscall import Counters, FastPath, Handle, Ladder, Resolver, Result, ToolCall, ToolEngine, Verdict
+from seams.contract.kernel import Ladder
+from seams.contract.syscall import Counters, Handle, Resolver, Result, ToolCall, ToolEngine, Verdict
 from seams.contract.verdict import Status
 from seams.engines.airline import AirlineEngine
 from seams.engines.mock import MockEngine
@@ -25,7 +26,7 @@ from seams.syscall.policy import Policy
 from seams.syscall.preflight import PreflightRung
 from seams.syscall.reap import reap
 from seams.syscall.resolver import MemoryStore
-from seams.syscall.state import KernelState
+from seams.syscall.state import Answers, KernelState
 from seams.syscall.submit import submit
 from seams.syscall.vdso import Vdso
 from seams.syscall.worlds import world_named
@@ -89,9 +90,12 @@ class Kernel(KernelState):
 
 
 def _failed(error: Exception) -> Result:
-    """The engine's failure as a value. Its text passed no gate, so only the kind of error enters the payload."""
+    """The engine's failure as a value: the kind of error and none of its text, which passed no gate.
+
+    Who needs the text submits and reaps, and gets the error itself.
+    """
     kind = type(error).__name__
-    return Result(Status.ERROR, canonical({"error": kind}), {"error": f"{kind}: {error}"})
+    return Result(Status.ERROR, canonical({"error": kind}), {"error": kind})
 
 
 def engine_of(world: str) -> ToolEngine:
@@ -103,7 +107,7 @@ def fresh_kernel(
     world: str,
     engine: Literal["mock", "noop"] | ToolEngine = "mock",
     *,
-    fast_path: FastPath | None = None,
+    fast_path: Answers | None = None,
     lookup: bool = True,
     policy: Policy | None = None,
     invalidation: Invalidation = Invalidation.GLOBAL,
@@ -112,7 +116,8 @@ def fresh_kernel(
     """A kernel with fresh rungs, gates, ledger, store and counters, over ``fast_path`` or a fresh one.
 
     ``policy`` stands in for the world's own. ``invalidation`` says what a write strands in a fresh fast path; one that
-    is given has its own rule and its own store. ``resolvers`` corroborate claims.
+    is given has its own rule and its own store, and serves here what was read in ``world``. ``resolvers`` corroborate
+    claims.
 
     Raises:
         WorldError: there is no such world.
@@ -126,10 +131,11 @@ def fresh_kernel(
     else:
         tools = engine
     flow, store = FlowLedger(), MemoryStore()
+    path = Vdso(invalidation=invalidation, store=store) if fast_path is None else fast_path
     return Kernel(
         chain_of(world_named(world), policy, flow),
         tools,
-        Vdso(invalidation=invalidation, store=store) if fast_path is None else fast_path,
+        path.for_world(world) if isinstance(path, Vdso) else path,
         lookup,
         (*gates(store), StampGate(flow)),
         tuple(resolvers),

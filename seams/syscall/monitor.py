@@ -11,14 +11,15 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable
-from json import JSONDecoder
 from typing import Any, NamedTuple
 
+from seams.contract.arguments import plain_name
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 from seams.syscall.canonical import canonical
 from seams.syscall.patterns import glob_matcher, regex_finder
 from seams.syscall.policy import Policy, Predicate
+from seams.syscall.protected import path_finder, slashed, writes
 
 __all__ = ["Monitor"]
 
@@ -28,13 +29,9 @@ _SELF_MODIFY = Verdict(VerdictKind.DENY, ReasonCode.SELF_MODIFY, "monitor")
 _UNREADABLE = Verdict(VerdictKind.DENY, ReasonCode.MALFORMED, "monitor")
 
 _WRITES = ("write", "edit", "delete", "patch", "put", "exec", "run", "modify", "create")
-_PATH_ARGS = ("path", "file_path", "filePath", "filepath", "file", "target", "filename", "dir")
+_PATH_ARGS = frozenset(("path", "file_path", "filepath", "file", "target", "filename", "dir"))
+"""In lower case, as they are compared."""
 _SHELLS = ("bash", "shell", "exec", "command", "terminal")
-_SHELL_ARGS = ("command", "cmd", "script")
-_SHELL_WRITE = re.compile(r">|\b(?:tee|rm|mv|cp|dd|ln|chmod|chown|truncate|install|patch)\b")
-_SED = re.compile(r"\bsed\b")
-_IN_PLACE = re.compile(r"\s-\w*i")
-_COMMANDS = re.compile(r"[|;&]")
 _REDACTED = "[REDACTED]"
 _PLANS = 4096
 """Plans kept; a model that invents tool names must not grow the table without bound."""
@@ -65,7 +62,7 @@ class Monitor:
         PatternError: a predicate has a pattern that cannot be matched; found here, and not at the first call.
     """
 
-    __slots__ = ("_checks", "_maybe_secret", "_plans", "policy")
+    __slots__ = ("_checks", "_named", "_names", "_plain_name", "_plans", "policy")
 
     name = "monitor"
     rank = 100
@@ -75,9 +72,10 @@ class Monitor:
         self.policy = policy
         self._plans: dict[str, _Plan] = {}
         self._checks = tuple(_compiled(each) for each in policy.predicates)
-        # A cheap look at the bytes. A backslash may hide a name behind an escape, so then the object is read.
-        names = [re.escape(canonical(each)[1:-1]) for each in sorted(policy.redact)]
-        self._maybe_secret = re.compile(b"|".join([rb"\\", *names])).search if names else None
+        self._named = path_finder(policy.protected)
+        self._names = frozenset(name.casefold() for name in policy.redact)
+        plain = [re.escape(name.encode()) for name in sorted(self._names) if name.isascii()]
+        self._plain_name = re.compile(b"|".join(plain)).search if plain else None
 
     def adjudicate(self, call: ToolCall) -> Verdict:
         """ALLOW, a redacting TRANSFORM, or DENY; never DEFER."""
@@ -90,9 +88,7 @@ class Monitor:
                 return refused
         if not plan.allowed:
             return _REFUSE
-        if self._maybe_secret is not None and self._maybe_secret(call.args):
-            return self._redact(call)
-        return _ALLOW
+        return self._redact(call) if self._names and self._maybe_secret(call.args) else _ALLOW
 
     def _plan(self, tool: str) -> _Plan:
         policy, lower = self.policy, tool.lower()
@@ -113,70 +109,46 @@ class Monitor:
         args = call.arguments()
         if args is None:
             return _UNREADABLE  # what cannot be read cannot be shown to be harmless
-        if plan.writes and any(self._names_protected(args.get(key)) for key in _PATH_ARGS):
-            return _SELF_MODIFY
-        if plan.shell and any(self._shell_writes(args.get(key)) for key in _SHELL_ARGS):
+        if plan.writes:
+            paths = [value for key, value in args.items() if plain_name(key).lower() in _PATH_ARGS]
+            if self._named(paths):
+                return _SELF_MODIFY
+        # Every argument of a shell: a command comes in many words, as a list of words, and beside its folder.
+        if plan.shell and self._named(args) and writes(args):
             return _SELF_MODIFY
         for check in plan.checks:
             predicate = check.predicate
-            if predicate.arg in args and not _passes(args[predicate.arg], check):
-                return Verdict(VerdictKind.DENY, predicate.reason, "monitor")
+            for key, value in args.items():
+                if plain_name(key) == predicate.arg and not _passes(value, check):
+                    return Verdict(VerdictKind.DENY, predicate.reason, "monitor")
         return None
 
-    def _names_protected(self, value: Any) -> bool:
-        if isinstance(value, list):
-            return any(self._names_protected(each) for each in value)
-        if not isinstance(value, str):
-            return False
-        path = value.replace("\\", "/")
-        spellings = (path, posixpath.normpath(path))
-        return any(fragment in spelling for fragment in self.policy.protected for spelling in spellings)
-
-    def _shell_writes(self, value: Any) -> bool:
-        return isinstance(value, str) and self._names_protected(value) and _writes(value)
+    def _maybe_secret(self, args: bytes) -> bool:
+        """A cheap look at the bytes: what may hide a name (an escape, a letter that folds to another) is read."""
+        if b"\\" in args or not args.isascii():
+            return True
+        return self._plain_name is not None and self._plain_name(args.lower()) is not None
 
     def _redact(self, call: ToolCall) -> Verdict:
         args = call.arguments()
         if args is None:
             return _UNREADABLE
-        names, found = self.policy.redact, False
-
-        def look(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-            nonlocal found
-            found = found or any(key in names and value != _REDACTED for key, value in pairs)
-            return dict(pairs)
-
-        try:
-            # Every pair of the text, not of the object: the first of two under one key is in the bytes all the same.
-            JSONDecoder(object_pairs_hook=look).decode(call.args.decode())
-        except RecursionError:
-            return _UNREADABLE
-        if not found:
+        clean = _redacted(args, self._names)
+        if clean == args:
             return _ALLOW
-        return Verdict(VerdictKind.TRANSFORM, ReasonCode.NONE, "monitor", canonical(_redacted(args, names)))
-
-
-def _writes(command: str) -> bool:
-    if _SHELL_WRITE.search(command) is not None:
-        return True
-    # Command by command: looked for in the whole text at once, each of many sed would read on to its end.
-    for part in _COMMANDS.split(command):
-        sed = _SED.search(part)
-        if sed is not None and _IN_PLACE.search(part, sed.end()) is not None:
-            return True
-    return False
+        return Verdict(VerdictKind.TRANSFORM, ReasonCode.NONE, "monitor", canonical(clean))
 
 
 def _compiled(each: Predicate) -> _Check:
-    within = glob_matcher(each.allow_globs) if each.allow_globs else None
+    within = glob_matcher(tuple(map(slashed, each.allow_globs))) if each.allow_globs else None
     return _Check(each, within, regex_finder(each.deny_regex) if each.deny_regex is not None else None)
 
 
 def _passes(value: Any, check: _Check) -> bool:
     predicate, within, denied = check
     text = value if isinstance(value, str) else canonical(value).decode("utf-8", "surrogatepass")
-    # Normalised first: the glob "work/*" must not hold for "work/../etc/passwd".
-    if within is not None and not (isinstance(value, str) and within(posixpath.normpath(value))):
+    # Normalised first: the glob "work/*" must not hold for "work/../etc/passwd", however the steps up are written.
+    if within is not None and not (isinstance(value, str) and within(posixpath.normpath(slashed(value)))):
         return False
     if denied is not None and denied(text):
         return False
@@ -185,7 +157,10 @@ def _passes(value: Any, check: _Check) -> bool:
 
 def _redacted(value: Any, names: frozenset[str]) -> Any:
     if isinstance(value, dict):
-        return {key: _REDACTED if key in names else _redacted(each, names) for key, each in value.items()}
+        return {
+            key: _REDACTED if plain_name(key).casefold() in names else _redacted(each, names)
+            for key, each in value.items()
+        }
     if isinstance(value, list):
         return [_redacted(each, names) for each in value]
     return value

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from seams.contract.arguments import no_twins
 from seams.contract.verdict import ReasonCode
 from seams.syscall.patterns import PatternError, glob_matcher, regex_finder
 from seams.syscall.reasons import UnknownReasonError, reason_code
@@ -26,9 +27,9 @@ class PolicyError(ValueError):
 class Predicate:
     """A restriction of one argument of one tool; it refuses and never allows. An absent argument passes.
 
-    ``allow_globs``: the value, as a normalised path, must match one of them (``*`` crosses slashes). ``deny_regex``,
-    in the syntax of RE2: must not be found in it. ``max_bytes``: its longest length in UTF-8. A value that is no string
-    is judged as its compact JSON text, and matches no glob.
+    ``allow_globs``: the value, as a normalised path with slashes for backslashes, must match one of them (``*`` crosses
+    slashes). ``deny_regex``, in the syntax of RE2: must not be found in it. ``max_bytes``: its longest length in UTF-8.
+    A value that is no string is judged as its compact JSON text, and matches no glob.
     """
 
     tool: str
@@ -43,9 +44,11 @@ class Predicate:
 class Policy:
     """``deny`` maps a tool to the code of its reason; ``protected`` are path fragments no write may name.
 
-    ``redact`` are names of arguments, compared as they are and at any depth. Where rules overlap, the one that refuses
-    wins: a ``deny`` over ``allow`` and over every prefix, a predicate over both. Every predicate on a tool must hold;
-    the first that does not, in the order of the file, gives the reason.
+    A protected one that ends in a slash is a folder, and named without the slash as well. ``redact`` are names of
+    arguments, in any case and at any depth. What is said of an argument ``x`` holds for ``named:x`` too.
+
+    Where rules overlap, the one that refuses wins: a ``deny`` over ``allow`` and over every prefix, a predicate over
+    both. Every predicate on a tool must hold; the first that does not, in the order of the file, gives the reason.
     """
 
     allow: frozenset[str] = frozenset()
@@ -80,7 +83,7 @@ def parse_policy(text: str, filename: str) -> Policy:
 def _load(text: str, filename: str) -> dict[str, Any]:
     try:
         if filename.endswith(".json") or text.lstrip().startswith("{"):
-            loaded = json.loads(text, object_pairs_hook=_no_twins)
+            loaded = json.loads(text, object_pairs_hook=no_twins)  # as TOML would have it
         else:
             import tomllib  # only here: a hook that needs no policy file starts without it
 
@@ -90,15 +93,6 @@ def _load(text: str, filename: str) -> dict[str, Any]:
     if not isinstance(loaded, dict):
         raise PolicyError(f"{filename} is not a policy: it must hold one table, with keys such as allow and deny.")
     return loaded
-
-
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object, as TOML would have it: of two entries under one key, the first would be silently lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        twin = next(key for index, (key, _) in enumerate(pairs) if key in dict(pairs[:index]))
-        raise ValueError(f"the key {twin!r} stands there twice")
-    return found
 
 
 def _refuse_unknown(table: Mapping[str, Any], kind: type[Policy] | type[Predicate], filename: str, what: str) -> None:

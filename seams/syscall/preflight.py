@@ -1,17 +1,18 @@
 """The preflight rung: two cheap checks that catch a broken call before anything is dispatched.
 
-Check 0: the arguments are a JSON object. Check 1, for tools with a schema: what is required is there and of its type.
-It repairs nothing, and an unknown type name accepts every value. What it catches it writes down, without the arguments:
-calls that are only decided, as to calibrate a clock, are in no book.
+Check 0: the arguments are a JSON object, in which no key stands twice. Check 1, for tools with a schema: what is
+required is there and of its type. It repairs nothing, and an unknown type name accepts every value. What it catches it
+writes down, without the arguments: calls that are only decided, as to calibrate a clock, are in no book.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from seams.contract import Engine
+from seams.contract.kernel import Catch
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 
@@ -37,19 +38,6 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
     "object": (dict,),
     "array": (list,),
 }
-
-
-class Catch(NamedTuple):
-    """One refusal: ``call_hash`` is the tool's name, a colon and the SHA-256 of the arguments as they were written.
-
-    ``rung_passed`` is -1 where not even check 0 was passed. ``verdict`` and ``reason`` are names.
-    """
-
-    call_hash: str
-    rung_passed: int
-    rung_failed: int
-    verdict: str
-    reason: str
 
 
 class PreflightRung:

@@ -19,7 +19,10 @@ from seams.contract.syscall import Result, ToolCall
 from seams.syscall.canonical import canonical
 from seams.syscall.epochs import Epochs
 
-__all__ = ["Miss", "Reads"]
+__all__ = ["REVOCATIONS", "Answer", "Miss", "Reads", "Scope"]
+
+REVOCATIONS = 65_536
+"""Revoked witnesses that are remembered by name. With one more no witness is believed any longer."""
 
 
 class Miss(Enum):
@@ -32,28 +35,55 @@ class Miss(Enum):
     NOT_CACHED = "NOT_CACHED"
 
 
+class Answer(NamedTuple):
+    """An earlier read's body; where that is the stub of a body in quarantine, ``sealed`` is the id of that body."""
+
+    body: bytes
+    sealed: str | None
+
+
 class _Entry(NamedTuple):
     ref: Ref
     stamp: tuple[int, ...]
     witnesses: frozenset[str]
+    sealed: str | None
 
 
-_Key = tuple[str, str, str]
+Scope = tuple[str, str]
+"""The world in which an answer was read, and in whose name."""
+
+_Key = tuple[str, Scope, str]
 
 
-def _key(call: ToolCall, principal: str) -> _Key:
+def _key(call: ToolCall, scope: Scope) -> _Key:
     args = call.arguments()
     text = call.args if args is None else canonical(args)
-    return call.tool, principal, hashlib.sha256(text).hexdigest()[:24]
+    return call.tool, scope, hashlib.sha256(text).hexdigest()[:24]
 
 
 class Reads:
-    """At most ``cap`` answers, the least recently used goes first; ``fills`` and ``evictions`` count."""
+    """At most ``cap`` answers, the least recently used goes first; ``fills`` and ``evictions`` count.
 
-    __slots__ = ("_cap", "_entries", "_revoked", "_store", "epochs", "evictions", "fills")
+    Of at most ``revocations`` witnesses it is known that they were revoked. Beyond that their names are forgotten, and
+    no answer that anybody vouches for is held or served again.
+    """
 
-    def __init__(self, cap: int, epochs: Epochs, store: ContentStore) -> None:
+    __slots__ = (
+        "_cap",
+        "_entries",
+        "_none_believed",
+        "_revocations",
+        "_revoked",
+        "_store",
+        "epochs",
+        "evictions",
+        "fills",
+    )
+
+    def __init__(self, cap: int, epochs: Epochs, store: ContentStore, revocations: int = REVOCATIONS) -> None:
         self._cap = cap
+        self._revocations = revocations
+        self._none_believed = False
         self._store = store
         self._entries: OrderedDict[_Key, _Entry] = OrderedDict()
         self._revoked: set[str] = set()
@@ -61,45 +91,45 @@ class Reads:
         self.fills = 0
         self.evictions = 0
 
-    def find(self, call: ToolCall, principal: str) -> bytes | Miss:
-        """The answer that ``principal`` would get, or why there is none."""
+    def find(self, call: ToolCall, scope: Scope) -> Answer | Miss:
+        """The answer that is held in ``scope``, or why there is none."""
         stamp = self.epochs.stamp(call)
         if stamp is None:
             return Miss.RESOURCE_MISNAMED
-        key = _key(call, principal)
+        key = _key(call, scope)
         entry = self._entries.get(key)
         if entry is None:
             return Miss.NOT_CACHED
         if entry.stamp != stamp:
             self._drop(key)
             return Miss.NOT_CACHED
-        if not self._revoked.isdisjoint(entry.witnesses):
+        if self._lost(entry.witnesses):
             self._drop(key)
             return Miss.WITNESS_REVOKED
         self._entries.move_to_end(key)
         ref = entry.ref
-        return self._store.resolve(ref) if ref.inline is None else ref.inline
+        return Answer(self._store.resolve(ref) if ref.inline is None else ref.inline, entry.sealed)
 
-    def keep(self, call: ToolCall, principal: str, result: Result) -> None:
+    def keep(self, call: ToolCall, scope: Scope, result: Result) -> None:
         """Hold the answer, unless one is held that still stands, or its witness was revoked already."""
         stamp = self.epochs.stamp(call)
         named = (call.meta.get("witness"), result.meta.get("witness"))
         witnesses = frozenset(each for each in named if each)
-        if stamp is None or not self._revoked.isdisjoint(witnesses):
+        if stamp is None or self._lost(witnesses):
             return
-        key = _key(call, principal)
+        key = _key(call, scope)
         held = self._entries.get(key)
         if held is not None:
-            if held.stamp == stamp and self._revoked.isdisjoint(held.witnesses):
+            if held.stamp == stamp and not self._lost(held.witnesses):
                 return
             self._drop(key)
         ref = self._store.put(result.payload)
         if ref.inline is None:
             self._store.pin(ref.digest)
-        self._entries[key] = _Entry(ref, stamp, witnesses)
+        self._entries[key] = _Entry(ref, stamp, witnesses, result.meta.get("quarantine_id"))
         self.fills += 1
         if len(self._entries) > self._cap:
-            self._drop(next(iter(self._entries)))
+            self._drop(next(iter(self._entries)))  # of an OrderedDict, so at once
             self.evictions += 1
 
     def wrote(self, call: ToolCall) -> None:
@@ -115,6 +145,13 @@ class Reads:
     def revoke(self, witness: str) -> None:
         """Never again serve or hold an answer that ``witness`` vouches for; a revocation is not forgotten."""
         self._revoked.add(witness)
+        if len(self._revoked) > self._revocations:
+            self._none_believed = True
+            self._revoked.clear()
+
+    def _lost(self, witnesses: frozenset[str]) -> bool:
+        """Whether one of these is believed no longer."""
+        return bool(witnesses) and (self._none_believed or not self._revoked.isdisjoint(witnesses))
 
     def _drop(self, key: _Key) -> None:
         ref = self._entries.pop(key).ref

@@ -7,6 +7,7 @@ knows nothing about what a body says.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from hashlib import sha256
 
 from seams.contract import Engine
@@ -45,7 +46,9 @@ class MemoryStore:
             raise ValueError(f"A store cannot be bound to {max_bytes} bytes; 0 is no bound.")
         self._max = max_bytes
         self._bodies: dict[str, bytes] = {}
-        self._idle: dict[str, None] = {}  # the unpinned, oldest first
+        # The unpinned, oldest first. Ordered: the first key of a plain dict is found by walking over all that were
+        # deleted before it, so that to let many go at once would take the square of their number.
+        self._idle: OrderedDict[str, None] = OrderedDict()
         self._pins: dict[str, int] = {}
         self._latest = ""
         self._size = self._puts = self._hits = self._resolves = self._evictions = 0
@@ -162,8 +165,7 @@ class MemoryStore:
         else:
             self._hits += 1
             if digest in self._idle:  # given out again just now, so no older than a body that is new
-                del self._idle[digest]
-                self._idle[digest] = None
+                self._idle.move_to_end(digest)
         self._shrink()
 
     def _shrink(self) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Any
 
+from seams.contract.arguments import plain_name
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, Taint, VerdictKind
 from seams.syscall.flow import FlowLedger
@@ -95,7 +96,7 @@ def addressed(args: Mapping[str, Any]) -> bool:
             waiting.extend((key, each) for each in value)
         elif isinstance(value, str):
             text = value if value.isascii() else value.translate(_DOTS)
-            if _MARK.search(text) is not None and _outside(key.lower(), text):
+            if _MARK.search(text) is not None and _outside(plain_name(key).lower(), text):
                 return True
     return False
 

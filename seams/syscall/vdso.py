@@ -1,26 +1,32 @@
 """The local fast path: answers a call without policy or engine, in three tiers.
 
 Asked in the order pure function (1), static table (3), cache of earlier reads (2). Tiers 1 and 2 serve only calls that
-are hinted read-only and idempotent and are not write-shaped; the static table serves always, and before any policy. A
-completed write strands cached reads: all of them, or those in its reach where the invalidation is scoped. It keeps no
-clock: an entry has no age. Two calls are the same read where their arguments are the same canonical JSON; a whole
-number and a double are two numbers, so 1 and 1.0 are two reads, which can cost a miss and never serves a wrong answer.
+are hinted read-only and idempotent and are not write-shaped; the static table serves always, and before any policy.
+
+A call that ran strands cached reads unless it is hinted read-only and does not sound like a write: all of them, or
+those in its reach where the invalidation is scoped. No list knows every write by its name, and one that failed may have
+been done. So a hit equals a fresh call where hints are true, every write comes by here and, where the invalidation is
+scoped, a write changes nothing but what it names. It keeps no clock: an entry has no age. Two calls are the same read
+where their arguments are the same canonical JSON; a whole number and a double are two numbers, so 1 and 1.0 are two
+reads, which can cost a miss and never serves a wrong answer.
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from functools import lru_cache
 
 from seams.contract import Engine
+from seams.contract.arguments import read_arguments
+from seams.contract.kernel import Submit
 from seams.contract.store import ContentStore
-from seams.contract.syscall import FastPathStats, Result, Submit, ToolCall
+from seams.contract.syscall import FastPathStats, Result, ToolCall
 from seams.contract.verdict import Status
 from seams.syscall.epochs import Epochs, Invalidation
-from seams.syscall.reads import Miss, Reads
+from seams.syscall.reads import Miss, Reads, Scope
 from seams.syscall.resolver import MemoryStore
 
 __all__ = ["CAP", "Miss", "Vdso", "calculate", "destructive", "offer", "write_shaped"]
@@ -47,15 +53,19 @@ def _hinted(call: ToolCall) -> bool:
     return call.meta.get("readOnlyHint") == "true" and call.meta.get("idempotentHint") == "true"
 
 
+def _reads_only(call: ToolCall) -> bool:
+    return call.meta.get("readOnlyHint") == "true" and not destructive(call)
+
+
 def calculate(args: bytes) -> bytes | None:
     """``{"sum": a + b}`` as JSON with the shortest decimal that reads back the same; None without two numbers."""
+    given = read_arguments(args) or {}
+    a, b = given.get("a"), given.get("b")
+    if not isinstance(a, int | float) or not isinstance(b, int | float) or isinstance(a, bool) or isinstance(b, bool):
+        return None
     try:
-        given = json.loads(args)
-        a, b = given["a"], given["b"]
-        if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in (a, b)):
-            return None
         total = float(a) + float(b)
-    except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
+    except OverflowError:
         return None
     if not math.isfinite(total):
         return None
@@ -78,7 +88,7 @@ class Vdso:
     ``store``, pinned while they are kept; without one the fast path has a store of its own.
     """
 
-    __slots__ = ("_pure", "_reads", "_shareable", "_static", "_stats")
+    __slots__ = ("_pure", "_reads", "_shareable", "_static", "_stats", "_world")
 
     def __init__(
         self,
@@ -96,6 +106,16 @@ class Vdso:
         held = MemoryStore() if store is None else store
         self._reads = Reads(cap if cap > 0 else CAP, Epochs(invalidation), held)
         self._stats = FastPathStats()
+        self._world = ""
+
+    def for_world(self, world: str) -> Vdso:
+        """This fast path as the kernels of ``world`` use it: the same tables and books, and cached reads of that world.
+
+        What is written in one world strands the reads of every other as well: too much, never too little.
+        """
+        here = copy(self)
+        here._world = world
+        return here
 
     @property
     def version(self) -> int:
@@ -103,7 +123,10 @@ class Vdso:
         return self._reads.epochs.world
 
     def lookup(self, call: ToolCall) -> Result | None:
-        """A fresh result whose meta says ``served_by`` and ``tier``, or None. A hit reports no tokens."""
+        """A fresh result whose meta says ``served_by`` and ``tier``, or None. A hit reports no tokens.
+
+        A stub that is served again says in ``quarantine_id`` what it stands for.
+        """
         stats = self._stats
         stats.lookups += 1
         tool = call.tool
@@ -120,26 +143,25 @@ class Vdso:
         if not servable:
             self._miss(Miss.DESTRUCTIVE if shaped else Miss.MISSING_HINTS)
             return None
-        found = self._reads.find(call, self._principal(call))
+        found = self._reads.find(call, self._scope(call))
         if isinstance(found, Miss):
             self._miss(found)
             return None
-        return self._hit(found, "2")
+        hit = self._hit(found.body, "2")
+        if found.sealed is not None:
+            hit.meta["quarantine_id"] = found.sealed
+        return hit
 
     def observe(self, call: ToolCall, result: Result) -> None:
-        """Learn from a completed call: a write strands what it reaches, a hinted read fills the cache.
+        """Learn from a call that ran: what may be a write strands what it reaches, a hinted read fills the cache.
 
-        The payload is kept as it was admitted, so a quarantined read is cached as its stub. A write whose result a gate
-        refused has been done all the same.
+        The payload is kept as it was admitted, so a quarantined read is cached as its stub, with the id of what it
+        stands for. A write counts however it ended.
         """
-        if result.meta.get("served_by") == "vdso":
-            return
-        done = result.status == Status.OK
-        if destructive(call):
-            if done or result.meta.get("admit") == "denied":
-                self._reads.wrote(call)
-        elif done and _hinted(call):
-            self._reads.keep(call, self._principal(call), result)
+        if not _reads_only(call):
+            self._reads.wrote(call)
+        elif result.status == Status.OK and _hinted(call):
+            self._reads.keep(call, self._scope(call), result)
 
     def bump(self) -> None:
         """A new world, and every entry dropped."""
@@ -160,9 +182,9 @@ class Vdso:
 
         return fresh_kernel(world, fast_path=self, lookup=lookup)
 
-    def _principal(self, call: ToolCall) -> str:
-        """In whose name the answer is held; the empty one is everybody's."""
-        return "" if call.tool in self._shareable else call.meta.get("principal", "")
+    def _scope(self, call: ToolCall) -> Scope:
+        """Where and in whose name the answer is held; the empty name is everybody's."""
+        return self._world, "" if call.tool in self._shareable else call.meta.get("principal", "")
 
     def _hit(self, payload: bytes, tier: str) -> Result:
         self._stats.hits += 1

@@ -71,10 +71,6 @@ class Scorer:
             return 0.0, None
         return worth, Geometry(words, asked, weights.relevance, rest)
 
-    def benefit(self, span: Span) -> float:
-        """The first half of :meth:`score`."""
-        return self.score(span)[0]
-
     def signals(self, span: Span) -> Weights:
         """The five signals themselves, each under the name of its weight; no evaluation of a benefit."""
         words, *others = self._parts(span)

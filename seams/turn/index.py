@@ -1,8 +1,10 @@
 """An inverted index over spans, so that a long history is planned without scoring all of it.
 
 A probe unites four tiers: what is pinned, what shares a word with the intents (rarer words count more), what is
-newest, and what stays true for long. It is cut at a fixed number of rows, so that the work of planning stops growing
-with the history. The probe names rows; it gives no benefit and drops nothing from the history.
+newest, and what stays true for long. It is cut at a fixed number of rows, so that the number of spans that are scored
+stops growing with the history. The probe's own work does not stop: it ranks every row that holds a word of the
+intents, and the check that the history only grew compares all of it. It gives no benefit and drops nothing from the
+history.
 """
 
 from __future__ import annotations

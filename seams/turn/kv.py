@@ -20,7 +20,7 @@ from seams.contract.syscall import Admitter, Result, ToolCall, Verdict
 from seams.contract.turn import Plan
 from seams.contract.verdict import Status, VerdictKind
 from seams.engines.tiny import TinyModel
-from seams.syscall.admission import BareGate
+from seams.syscall.admission import Gates, gates
 from seams.turn.evict import RecurrentCacheError, evict, require_evictable
 
 __all__ = ["DECAY", "PINNED", "KvLedger", "SegmentError", "offer"]
@@ -44,7 +44,10 @@ class SegmentError(ValueError):
 class KvLedger:
     """Segments one behind the other, which together are the whole cache. ``evicted`` counts those taken out.
 
-    ``decay`` lies between 0 (only the last observation counts) and 1 (all count alike).
+    Without a ``gate`` of its own it has a kernel's gates over content, and every injection is kept out: no pointer can
+    stand in a body's place here. A segment that was taken out stays in the ledger, so that no id is given twice; the
+    ledger grows with the session and ends with it. ``decay`` lies between 0 (only the last observation counts) and 1
+    (all count alike).
     """
 
     def __init__(
@@ -57,7 +60,7 @@ class KvLedger:
         if not 0 <= decay <= 1:
             raise ValueError(f"A decay of {decay} forgets no observation by parts: take 0 to 1. {_NEXT}")
         self.model = TinyModel() if model is None else model
-        self.gate = BareGate() if gate is None else gate
+        self.gate: Admitter = Gates(gates(paging=False)) if gate is None else gate
         self.cache = self.model.cache()
         self.evicted = 0
         self._pinned = frozenset(pinned)
@@ -198,5 +201,5 @@ class KvLedger:
 
 
 def offer(engine: Engine) -> KvLedger:  # noqa: ARG001 - evicting calls no engine, so any cut is the same
-    """An empty ledger over the small model, behind a bare gate."""
+    """An empty ledger over the small model, behind the gates over content."""
     return KvLedger()

@@ -1,6 +1,8 @@
 """What a turn teaches the next forecast: the words that it lacked, and how much each signal was worth.
 
-One step after each turn, from what was seen alone: nothing is kept here between turns, and no span is scored.
+One step after each turn, from what was seen alone: nothing is kept here between turns, and no span is scored. It is for
+whoever runs a planner over turns; the replays that are measured forecast each turn afresh, so that a reading does not
+depend on what was learned before it.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from seams.contract import Engine
 from seams.contract.reap import Returned
 from seams.contract.turn import Message
-from seams.syscall.admission import admit
+from seams.syscall.enforcement import admit
 from seams.syscall.kernel import fresh_kernel
 from seams.syscall.state import KernelState
 

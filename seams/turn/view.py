@@ -1,9 +1,9 @@
 """The view: the messages that a turn is spawned with, planned from the history instead of copied.
 
 Three phases that can be called and timed apart: the messages are lowered to spans and a forecast is read off them;
-the planner scores and chooses; the chosen texts are paged in through the trust gate and rendered in step order. A
-view that is off hands back its input and refuses the phases. What rendering loses: the structure of tool calls, and
-a message's own name, which becomes its role.
+the planner scores and chooses; the chosen texts are paged in, through the trust gate of a view that has one, and
+rendered in step order. A view that is off hands back its input and refuses the phases. What rendering loses: the
+structure of tool calls, and a message's own name, which becomes its role.
 """
 
 from __future__ import annotations
@@ -100,7 +100,10 @@ def lower(messages: Sequence[Message]) -> Outlook:
 
 
 class ContextView:
-    """Renders turns within ``budget`` tokens. ``witness`` is that of the newest turn that was rendered."""
+    """Renders turns within ``budget`` tokens. ``witness`` is that of the newest turn that was rendered.
+
+    Without a ``gate`` every message that was chosen is let in, as its results have passed the gates when they came.
+    """
 
     def __init__(
         self,
@@ -143,7 +146,7 @@ class ContextView:
         return self._planner.optimize(candidates, self.budget, forecast.pins, forecast.releases)
 
     def render(self, messages: Sequence[Message], plan: Plan) -> list[Message]:
-        """One message for each selected span that the gate lets in; a role that is no chat role becomes ``tool``.
+        """One message for each selected span that no gate keeps out; a role that is no chat role becomes ``tool``.
 
         Raises:
             ViewOffError: the view is off.
@@ -169,5 +172,5 @@ class ContextView:
 
 
 def offer(engine: Engine) -> ContextView:  # noqa: ARG001 - a view calls no engine, so any cut is the same
-    """A view that is on, with the default budget."""
+    """A view that is on, with the default budget and without a trust gate: what one costs is not in its numbers."""
     return ContextView()

@@ -7,7 +7,10 @@ import math
 import statistics
 import subprocess
 import sys
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,17 +21,21 @@ from ci.gatebench.cells import at_best, at_worst
 from ci.gatebench.counting import OURS, at_least, at_most, injected, neutral, nulls, one_after_other, suites
 from ci.gatebench.edits import EDITS, LONGER_PATH, Inapplicable, edited
 from ci.gatebench.generate import NOISES, RATIOS, SPREAD, stream
-from ci.gatebench.record import FACTORS, LEAST_PAIRS, POINTS, chosen, laid_out, schedule
+from ci.gatebench.record import FACTORS, LEAST_PAIRS, POINTS, chosen, laid_out, place, record, schedule, sources
 from ci.gatebench.rules import OTHERS, Says
 from ci.gatebench.trials import Kind, Trial, TrialError, line_of, read, trial_of
+from ci.marks import MarksError, marks, with_section
 from harness.gating.rows import label
 from harness.judge.rule import Rule
 from harness.judge.sequence import judge_stream
+from harness.record.floors import FACTS
+from harness.subject.git import find
 from harness.subject.revisions import resolve
 from harness.subject.scratch import scratch
 from kpis.registry import load
 from kpis.terms.comparison import State
 from kpis.terms.kpi import Direction
+from tests.conftest import REPO
 
 STREAMS = Path(score.STREAMS)
 
@@ -79,7 +86,9 @@ def test_each_noise_is_what_its_name_says() -> None:
 
 
 def test_a_trial_survives_its_line() -> None:
-    for trial in (stream("unequal n", 1.03, 9), stream("iid", 1.0, 9)):
+    whole = stream("iid", 1.0, 9)
+    planned = replace(whole, planned=64, fingerprint={"cores": 2, "cpu_model": None}, edit="comment in a.py")
+    for trial in (stream("unequal n", 1.03, 9), whole, planned):
         assert trial_of(line_of(trial)) == trial
 
 
@@ -96,6 +105,18 @@ def test_a_trial_survives_its_line() -> None:
         ),
         ('{"kpi":"k","kind":"odd","truth":1,"seed":1,"machine":"m","load":"l","pairs":[]}', "odd"),
         ('{"kpi":"k"}', "'kind' is missing"),
+        (
+            '{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[],"planned":true}',
+            "'planned'",
+        ),
+        (
+            '{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[],"planned":2}',
+            "2 pairs were",
+        ),
+        (
+            '{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[],"fingerprint":"box"}',
+            "'fingerprint'",
+        ),
     ],
 )
 def test_what_is_no_trial_is_refused_by_line(line: str, said: str, tmp_path: Path) -> None:
@@ -175,6 +196,14 @@ def test_the_judge_in_order_is_the_judge() -> None:
         elif found.state is State.REGRESSED:
             again = judge_stream((*trial.pairs[:16], *trial.pairs[:32], *trial.pairs[16:80]), Direction.LOWER)
             assert (again.state, again.ratio, again.low) == (found.state, found.ratio, found.low)
+
+
+def test_each_stream_is_judged_at_the_margin_of_its_own_floor() -> None:
+    """3 % slower is found where the margin is 1 %, and where it is 6 % it is nothing."""
+    pairs = stream("constant", 1.03, 1).pairs
+    found = rules.judge_in_order([pairs, pairs, pairs], [0.002, 0.02, None])
+    assert [each.state for each in found] == [State.REGRESSED, State.OK, State.REGRESSED]
+    assert rules.judge_in_order([pairs])[0].state is State.REGRESSED
 
 
 def test_a_stream_that_ends_early_is_undecided() -> None:
@@ -296,21 +325,102 @@ def test_a_module_without_a_place_for_an_edit_is_refused(edit: str, source: str)
         edited(source, edit)
 
 
-def test_the_schedule_goes_round() -> None:
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    return sources(find(REPO), resolve(REPO, "HEAD").commit)
+
+
+def trial_with(edit: str | None, **more: object) -> Trial:
+    return replace(stream("iid", 1.0, 1), kind=Kind.NEUTRAL, edit=edit, **more)  # type: ignore[arg-type]
+
+
+def test_the_schedule_goes_round(texts: dict[str, str]) -> None:
     points = chosen(load())
     assert len(points) == len(POINTS) == 5
-    neutrals = schedule(Kind.NEUTRAL, points, 0)
-    ten = [next(neutrals) for _ in EDITS]
+    ten = list(islice(schedule(Kind.NEUTRAL, points, 0, texts), len(EDITS)))
     assert [{asked.edit for asked in batch} for batch in ten] == [{edit} for edit in EDITS]
     left = {(POINTS[label(point)], asked[0].edit) for asked in ten for point in points} - {
         (POINTS[label(each.point)], each.edit) for asked in ten for each in asked
     }
     assert left == PLACELESS
-    assert [asked.point for asked in next(schedule(Kind.NULL, points, 0))] == points
-    slowed = schedule(Kind.INJECTED, points, 5)
-    assert {next(slowed)[0].factor for _ in range(5)} == {FACTORS[1]}
-    again = schedule(Kind.NEUTRAL, points, 7 * len(points))
-    assert next(again) == ten[7], "a recording goes on where it was left"
+    for _ in range(2):
+        assert [asked.point for asked in next(schedule(Kind.NULL, points, 5, texts))] == points
+    slowed = islice(schedule(Kind.INJECTED, points, 5, texts), 5)
+    assert {batch[0].factor for batch in slowed} == {FACTORS[1]}
+
+
+def test_an_edit_says_every_module_that_it_is_made_in(texts: dict[str, str]) -> None:
+    ten = {batch[0].edit: batch for batch in islice(schedule(Kind.NEUTRAL, chosen(load()), 0, texts), len(EDITS))}
+    for edit, batch in ten.items():
+        modules = sorted({module for module in POINTS.values() if (module, edit) not in PLACELESS})
+        where = "" if edit == LONGER_PATH else f" in {', '.join(modules)}"
+        assert {asked.said for asked in batch} == {f"{edit}{where}"}
+        assert {asked.modules for asked in batch} == {() if edit == LONGER_PATH else tuple(modules)}
+
+
+def test_a_recording_goes_on_after_the_edit_that_was_last_however_many_lines_that_left(texts: dict[str, str]) -> None:
+    """A moved function leaves three lines of five, an interrupted edit leaves one: counting lines would fall behind."""
+    names = list(EDITS)
+    done: list[Trial] = []
+    points = chosen(load())
+    for batch in islice(schedule(Kind.NEUTRAL, points, 0, texts), 2 * len(names)):
+        expected = next(schedule(Kind.NEUTRAL, points, place(Kind.NEUTRAL, done), texts))[0].edit
+        assert batch[0].edit == expected
+        done += [trial_with(asked.said) for asked in batch[: 1 if len(done) == 5 else None]]
+    assert place(Kind.NEUTRAL, [trial_with("unused import in seams/turn/view.py")]) == names.index("unused import") + 1
+    assert place(Kind.NEUTRAL, [trial_with("an edit of somebody else")]) == 0
+    assert (place(Kind.NEUTRAL, []), place(Kind.INJECTED, done[:3])) == (0, 3)
+
+
+def test_an_edit_that_no_module_takes_is_passed_over(texts: dict[str, str]) -> None:
+    bare = dict.fromkeys(texts, "X = 1\n")
+    batches = list(islice(schedule(Kind.NEUTRAL, chosen(load()), 0, bare), 2 * len(EDITS)))
+    assert all(batches)
+    assert "docstring" not in {batch[0].edit for batch in batches}
+
+
+def test_a_recording_that_no_module_has_a_place_for_is_refused(texts: dict[str, str]) -> None:
+    with pytest.raises(Inapplicable, match="any edit"):
+        next(schedule(Kind.NEUTRAL, [], 0, texts))
+
+
+def test_what_an_edit_may_touch_is_read_from_the_commit(tmp_path: Path) -> None:
+    """The working tree may be ahead of what is measured."""
+    for module in set(POINTS.values()):
+        (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / module).write_text('"""As committed."""\n')
+    git = ["git", "-c", "user.name=t", "-c", "user.email=t@localhost", "-C", str(tmp_path)]
+    for words in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "one"]):
+        subprocess.run([*git, *words], check=True)
+    for module in set(POINTS.values()):
+        (tmp_path / module).write_text("X = 1\n")
+    found = sources(find(tmp_path), resolve(tmp_path, "HEAD").commit)
+    assert found == dict.fromkeys(POINTS.values(), '"""As committed."""\n')
+
+
+@pytest.mark.parametrize("least", [LEAST_PAIRS, 24])
+def test_a_trial_states_its_plan_and_its_machine_and_keeps_the_values_that_other_rules_get(
+    least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many pairs are planned: the rules of other tools take three values of the first twenty processes."""
+    monkeypatch.setattr("ci.gatebench.record.calibrate", lambda *_, **__: (1, 1.0))
+    sides = {"base": [100.0] * 6, "head": [100.0] * 6}
+    monkeypatch.setattr("ci.gatebench.record.run_pair", lambda *_, **__: SimpleNamespace(wall=sides))
+    monkeypatch.setattr("ci.gatebench.record.compile_roots", lambda _: None)
+    clock = SimpleNamespace(monotonic=iter([0.0, 0.0, 2.0]).__next__)
+    monkeypatch.setattr("ci.gatebench.record.time", clock)
+    assert record(Kind.NULL, 1.0, tmp_path, least) == len(POINTS)
+    for trial in read(tmp_path):
+        assert (len(trial.pairs), len(trial.values), trial.planned) == (least, LEAST_PAIRS, least)
+        assert {len(side) for pair in trial.values for side in pair} == {3}
+        assert set(trial.fingerprint or ()) == set(FACTS)
+
+
+def test_a_recording_is_not_added_to_a_file_that_is_none(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "null.jsonl").write_text("{\n")
+    done = run(repo, "record", "--kind", "null", "--seconds", "0", "--out", str(tmp_path))
+    assert (done.returncode, "null.jsonl, line 1" in done.stderr) == (2, True)
+    assert (tmp_path / "null.jsonl").read_text() == "{\n"
 
 
 @pytest.mark.parametrize("edit", ["comment", LONGER_PATH])
@@ -350,7 +460,7 @@ def test_a_recorded_trial_is_whole(repo: Path, tmp_path: Path) -> None:
     trial = next(read(tmp_path))
     assert trial.void is None
     assert trial.truth == pytest.approx(1.05, abs=0.01)
-    assert len(trial.pairs) == len(trial.values) >= LEAST_PAIRS
+    assert len(trial.pairs) >= len(trial.values) == LEAST_PAIRS
 
 
 # What is committed
@@ -359,7 +469,7 @@ def test_a_recorded_trial_is_whole(repo: Path, tmp_path: Path) -> None:
 def test_the_committed_streams_are_small_and_whole(repo: Path) -> None:
     files = sorted(STREAMS.glob("*.jsonl"))
     assert files
-    assert sum(file.stat().st_size for file in files) < 400_000
+    assert sum(file.stat().st_size for file in files) < 800_000
     trials = list(read(STREAMS))
     assert {trial.kind for trial in trials} == set(Kind)
     assert {trial.kpi for trial in trials} == set(POINTS)
@@ -373,7 +483,19 @@ def test_the_committed_table_is_what_the_streams_say(repo: Path) -> None:
 
 
 def test_a_page_without_marks_is_refused() -> None:
-    with pytest.raises(score.MarksError, match="gatebench:begin"):
-        score.with_section("# A page\n", "text")
-    page = f"before {score.BEGIN} old {score.END} after"
-    assert score.with_section(page, "new") == f"before {score.BEGIN}\nnew\n{score.END} after"
+    with pytest.raises(MarksError, match="gatebench:begin"):
+        with_section("# A page\n", score.SECTION, "text")
+    begin, end = marks("some")
+    for page in (f"{end} {begin}", f"{begin} alone"):
+        with pytest.raises(MarksError, match="some:end"):
+            with_section(page, "some", "text")
+    page = f"before {begin} old {end} after"
+    assert with_section(page, "some", "new") == f"before {begin}\nnew\n{end} after"
+
+
+@pytest.mark.parametrize(("page", "name"), [("gate.md", score.SECTION), ("floors.md", "peers")])
+def test_every_page_with_a_generated_section_has_its_marks(page: str, name: str, repo: Path) -> None:
+    text = (repo / "docs" / page).read_text(encoding="utf-8")
+    begin, end = marks(name)
+    inner = text.partition(f"{begin}\n")[2].partition(end)[0].removesuffix("\n")
+    assert with_section(text, name, inner) == text if inner else begin in text

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ci.accepted import FILE, Accepted, AcceptedError, read_accepted
-from ci.against import against
-from ci.self_gate import Decision, decide, self_gate
+from ci.accepted import FILE, LONGEST, Accepted, AcceptedError, Count, read_accepted
+from ci.against import Against, against
+from ci.counted import counted
+from ci.decision import Decision, decide
+from ci.self_gate import self_gate
 from harness.cli.exits import Exit
 from harness.record.gate import GateFile, GateRow, GateSide, encode
 from harness.record.run import Machine
@@ -76,8 +76,9 @@ def gate_file(*rows: GateRow) -> dict[str, Any]:
     )
 
 
-def decided(*rows: GateRow, accepted: tuple[Accepted, ...] = ()) -> Decision:
-    return decide(gate_file(*rows), load(), accepted, TODAY)
+def decided(*rows: GateRow, accepted: tuple[Accepted, ...] = (), head: Count | None = None, **more: Any) -> Decision:
+    """What is decided where the head counts ``head`` at every point that is asked about."""
+    return decide(gate_file(*rows), load(), accepted, TODAY, lambda _kpi, _params: head, **more)
 
 
 HELD = row("denies", State.OK, "3 -> 3")
@@ -140,22 +141,49 @@ def test_where_no_count_was_compared_nothing_passes(rows: tuple[GateRow, ...]) -
 
 
 def test_another_schema_is_refused() -> None:
-    assert decide({"schema": "harness.run/1"}, load(), (), TODAY).code is Exit.UNUSABLE
+    found = decide({"schema": "harness.run/1"}, load(), (), TODAY, lambda _kpi, _params: None)
+    assert found.code is Exit.UNUSABLE
+
+
+def test_a_count_that_a_budget_cut_off_is_not_known() -> None:
+    said = "The budget ended before it was decided"
+    decision = decided(HELD, row("engine_calls", State.INCONCLUSIVE, said))
+    assert decision.code is Exit.FAILED
+    assert decision.lines[0].startswith(f"inconclusive: engine_calls: {said}. It is not known.")
+
+
+def test_a_change_that_was_compared_with_nothing_ends_with_5_and_says_how_to_mean_it() -> None:
+    decision = decided(HELD, lost="No change was compared: the base declares other dependencies.")
+    assert decision.code is Exit.UNCOVERED
+    assert decision.lines[0].endswith("then run: LOOPLADDER_DEPENDENCIES_MEANT=1 python ci/self_gate.py")
+    assert decision.lines[-1] == "Counts: 1 held, 0 accepted. Failed."
+    assert decided(MORE, lost="No change was compared: why.").code is Exit.FAILED, "a regression outweighs it"
+
+
+def test_a_row_is_named_as_the_gates_page_names_it() -> None:
+    # A file's keys are sorted; the catalog lists objective first.
+    line = decided(HELD, row("planner_optimize_ns", State.NEW, n="1000", objective="greedy")).lines[0]
+    assert "planner_optimize_ns[objective=greedy,n=1000]" in line
 
 
 # What may be accepted
 
-ENTRY = (
-    '[[accepted]]\nkpi = "candidate_scorings"\nparams = { arm = "bounded" }\nwhy = "More rows."\nuntil = 2027-03-10\n'
-)
+ENTRY = """\
+[[accepted]]
+kpi = "candidate_scorings"
+params = { arm = "bounded" }
+at_most = 120
+why = "More rows."
+until = 2027-03-10
+"""
 
 
 def entries(text: str) -> tuple[Accepted, ...]:
-    return read_accepted(text, load())
+    return read_accepted(text, load(), TODAY)
 
 
 def test_an_accepted_row_is_printed_with_its_reason_and_passes_on_its_last_day() -> None:
-    decision = decided(MORE, accepted=entries(ENTRY))
+    decision = decided(MORE, accepted=entries(ENTRY), head=120)
     assert decision.code is Exit.OK
     assert decision.lines[0] == (
         "accepted until 2027-03-10: candidate_scorings[arm=bounded]: 90 -> 120 (lower is better). More rows."
@@ -166,27 +194,83 @@ def test_an_accepted_row_is_printed_with_its_reason_and_passes_on_its_last_day()
 def test_an_entry_without_parameters_speaks_of_every_point_and_one_with_them_of_its_own() -> None:
     other = row("candidate_scorings", State.REGRESSED, "9 -> 12", arm="full")
     everywhere = entries(ENTRY.replace('params = { arm = "bounded" }\n', ""))
-    assert decided(MORE, other, accepted=everywhere).code is Exit.OK
-    assert decided(MORE, other, accepted=entries(ENTRY)).code is Exit.FAILED
+    assert decided(MORE, other, accepted=everywhere, head=12).code is Exit.OK
+    assert decided(MORE, other, accepted=entries(ENTRY), head=12).code is Exit.FAILED
+
+
+def test_an_entry_accepts_so_much_and_no_more() -> None:
+    beyond = decided(HELD, MORE, accepted=entries(ENTRY), head=121)
+    assert beyond.code is Exit.FAILED
+    assert f"{FILE} accepts at most 120, and the head counts 121. Mend one of them" in beyond.lines[0]
+    assert "changed: seams/turn/planner.py" in beyond.lines[0]
+    assert beyond.lines[-1] == "Counts: 1 held, 0 accepted. Failed."
+    unknown = decided(HELD, MORE, accepted=entries(ENTRY))
+    assert unknown.code is Exit.FAILED
+    assert "the head counts no number" in unknown.lines[0]
+
+
+RATE = '[[accepted]]\nkpi = "vdso_hit_rate"\nwhy = "W."\nuntil = 2027-03-10\nat_least = 0.3333333\n'
+NEUTRAL = RATE.replace("vdso_hit_rate", "preflight_catch_rate").replace("at_least", "exactly")
+HISTOGRAM = (
+    RATE.replace("vdso_hit_rate", "verdict_reason_distribution")
+    .replace("at_least", "exactly")
+    .replace("0.3333333", '{ "DENY/POLICY_BLOCK" = 4 }')
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "head", "admitted"),
+    [
+        (ENTRY, 119, True),
+        (ENTRY, 0, True),
+        (RATE, 1 / 3, True),
+        (RATE, 0.5, True),
+        (RATE, 0.3333, False),
+        (NEUTRAL, 1 / 3, True),
+        (NEUTRAL, 0.5, False),
+        (HISTOGRAM, {"DENY/POLICY_BLOCK": 4}, True),
+        (HISTOGRAM, {"DENY/POLICY_BLOCK": 3}, False),
+        (HISTOGRAM, {"DENY/POLICY_BLOCK": 4, "DENY/OTHER": 1}, False),
+        (HISTOGRAM, {}, False),
+        (HISTOGRAM, 4, False),
+    ],
+)
+def test_the_bound_is_on_the_side_where_the_count_is_worse(text: str, head: Count, admitted: bool) -> None:
+    (entry,) = entries(text)
+    assert entry.admits(head) is admitted
+
+
+def test_the_longest_entry_is_a_month() -> None:
+    # The next change comes on top of this one; by then the entry is of no use but as a switch.
+    assert timedelta(days=28) <= LONGEST <= timedelta(days=31)
+    assert entries(ENTRY.replace("2027-03-10", "2027-04-09"))
+    with pytest.raises(AcceptedError, match="more than 30 days away: 2027-04-09 is the last day"):
+        entries(ENTRY.replace("2027-03-10", "2027-04-10"))
 
 
 @pytest.mark.parametrize("found", [HELD, MORE])
 def test_an_entry_whose_date_has_passed_fails_used_or_not(found: GateRow) -> None:
-    decision = decided(found, accepted=entries(ENTRY.replace("03-10", "03-09")))
+    decision = decided(found, accepted=entries(ENTRY.replace("03-10", "03-09")), head=1)
     assert decision.code is Exit.FAILED
     assert f"{FILE}: the entry of candidate_scorings ended on 2027-03-09. Take it out" in "\n".join(decision.lines)
 
 
-def test_an_entry_that_nothing_needed_yet_is_mentioned() -> None:
+def test_an_entry_that_has_ended_accepts_nothing_any_more() -> None:
+    decision = decided(MORE, accepted=entries(ENTRY.replace("03-10", "03-09")), head=1)
+    assert decision.lines[0].startswith("regressed: candidate_scorings[arm=bounded]")
+    assert decision.lines[-1] == "Counts: 0 held, 0 accepted. Failed."
+
+
+def test_an_entry_that_this_change_did_not_need_is_stale() -> None:
     decision = decided(HELD, accepted=entries(ENTRY))
     assert decision.code is Exit.OK
-    assert "no row needed the entry of candidate_scorings" in decision.lines[0]
+    assert "stale: no row of this change needed the entry of candidate_scorings" in decision.lines[0]
 
 
 @pytest.mark.parametrize("state", [State.VOID, State.INCONCLUSIVE])
 def test_only_a_regression_can_be_accepted(state: State) -> None:
     found = row("candidate_scorings", state, "why", arm="bounded")
-    assert decided(HELD, found, accepted=entries(ENTRY)).code is Exit.FAILED
+    assert decided(HELD, found, accepted=entries(ENTRY), head=1).code is Exit.FAILED
 
 
 @pytest.mark.parametrize(
@@ -207,6 +291,16 @@ def test_only_a_regression_can_be_accepted(state: State) -> None:
         (ENTRY.replace('{ arm = "bounded" }', '"bounded"'), "params is a table"),
         (ENTRY + 'reason = "x"\n', "'reason' is not known"),
         (ENTRY.replace("candidate_scorings", "tool_call_p50_ns"), "only counts are accepted"),
+        (ENTRY.replace("candidate_scorings", "gate_primary"), "a broken one is never accepted"),
+        (ENTRY.replace("2027-03-10", "9999-12-31"), "more than 30 days away"),
+        (ENTRY.replace("at_most = 120\n", ""), "at_most is missing"),
+        (ENTRY.replace("120", "true"), "at_most is missing or no number"),
+        (ENTRY.replace("120", "inf"), "at_most is missing or no number"),
+        (ENTRY.replace("at_most", "at_least"), "at_least does not bound candidate_scorings; say how far it may go"),
+        (RATE.replace("at_least", "at_most"), "at_most does not bound vdso_hit_rate"),
+        (NEUTRAL.replace("exactly", "at_most"), "with exactly"),
+        (HISTOGRAM.replace('{ "DENY/POLICY_BLOCK" = 4 }', "4"), "no table of what the head counts by key"),
+        (HISTOGRAM.replace("4", '"4"'), "no table of what the head counts by key"),
     ],
 )
 def test_an_entry_that_cannot_be_used_gets_one_sentence(text: str, says: str) -> None:
@@ -219,10 +313,11 @@ def test_an_entry_that_cannot_be_used_gets_one_sentence(text: str, says: str) ->
 
 def test_the_committed_entries_can_be_read_and_the_comment_shows_one(repo: Path) -> None:
     text = (repo / FILE).read_text(encoding="utf-8")
-    entries(text)
+    read_accepted(text, load(), datetime.now(UTC).date())
     shown = "\n".join(line[4:] for line in text.splitlines() if line.startswith("#   "))
-    (entry,) = entries(shown)
+    (entry,) = read_accepted(shown, load(), date(2027, 1, 10))
     assert entry.params == {"arm": "bounded"}
+    assert (entry.bound, entry.limit) == ("at_most", 2900)
 
 
 # What it is held against
@@ -255,8 +350,25 @@ def test_where_no_change_can_be_compared_it_is_said(tmp_path: Path) -> None:
     assert "HEAD leads to HEAD itself" in (against(repo.top, "HEAD").why or "")
     repo.write({"x": "3"})
     assert against(repo.top, "HEAD").why is None, "what is not committed is a change"
-    repo.commit({"pyproject.toml": PROJECT.replace("[]", '["numpy"]')})
-    assert "declares other dependencies (dependencies: numpy" in (against(repo.top, None).why or "")
+    assert not against(repo.top, None).lost
+
+
+def test_a_change_of_dependencies_is_lost_to_the_gate_and_one_that_is_not_committed_is_refused(tmp_path: Path) -> None:
+    repo = Repo(tmp_path / "repo")
+    repo.commit({"pyproject.toml": PROJECT})
+    repo.commit({"x": "2"})
+    more = PROJECT.replace("[]", '["numpy"]')
+    repo.write({"pyproject.toml": more})
+    for named in (None, "HEAD"):
+        with pytest.raises(SubjectError, match=r"than HEAD \(dependencies: numpy .* git commit pyproject\.toml$"):
+            against(repo.top, named)
+    repo.commit({"pyproject.toml": more})
+    found = against(repo.top, None)
+    assert found.lost
+    assert found.revision == "HEAD"
+    assert "declares other dependencies (dependencies: numpy" in (found.why or "")
+    repo.commit({"x": "3"})
+    assert against(repo.top, None) == Against("HEAD^1"), "what is built on it has a base again"
 
 
 # The whole of it, on a repository of its own
@@ -280,7 +392,7 @@ target_status = "standing"
 PROBES = "from harness import probe\nfrom harness.measure.clock import Tally\nimport mine\n\n\n"
 COUNT = "@probe\ndef count():\n    return Tally(mine.count())\n"
 
-Mine = Callable[[], Decision]
+Mine = Callable[..., Decision]
 
 
 @pytest.fixture
@@ -298,7 +410,7 @@ def mine(tmp_path: Path, repo: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[R
             ".gitignore": ".harness/\n",
         }
     )
-    return made, lambda: self_gate(made.top, None, TODAY, ["mine_count"])
+    return made, lambda **more: self_gate(made.top, None, TODAY, ["mine_count"], **more)
 
 
 def test_a_repository_is_gated_commit_by_commit(mine: tuple[Repo, Mine], capfd: pytest.CaptureFixture[str]) -> None:
@@ -313,11 +425,46 @@ def test_a_repository_is_gated_commit_by_commit(mine: tuple[Repo, Mine], capfd: 
     assert decision.code is Exit.FAILED
     assert "mine_count: 3 -> 4" in decision.lines[0]
     assert "No change was compared" not in capfd.readouterr().out
-    entry = '[[accepted]]\nkpi = "mine_count"\nwhy = "Four."\nuntil = 2027-04-01\n'
+    entry = '[[accepted]]\nkpi = "mine_count"\nwhy = "Four."\nuntil = 2027-04-01\nat_most = 4\n'
     made.write({FILE: entry})
-    assert gated().lines[0].endswith("Four.")
+    decision = gated()
+    assert decision.code is Exit.OK
+    assert decision.lines[0].endswith("Four.")
+    made.write({FILE: entry.replace("at_most = 4", "at_most = 3")})
+    decision = gated()
+    assert decision.code is Exit.FAILED
+    assert "accepts at most 3, and the head counts 4" in decision.lines[0]
     made.write({FILE: entry.replace("mine_count", "his_count")})
     assert gated().code is Exit.UNUSABLE
+
+
+def test_a_count_is_compared_whatever_the_budget(mine: tuple[Repo, Mine], monkeypatch: pytest.MonkeyPatch) -> None:
+    made, gated = mine
+    made.commit({"mine.py": "def count():\n    return 3 * 1\n"})
+    monkeypatch.setattr("ci.self_gate.BUDGET", "1ms")
+    decision = gated()
+    assert decision.code is Exit.OK, decision.lines
+    assert decision.lines == ["Counts: 1 held, 0 accepted. Passed."]
+
+
+def test_a_commit_that_changes_dependencies_passes_only_where_that_is_meant(mine: tuple[Repo, Mine]) -> None:
+    made, gated = mine
+    more = (made.top / "pyproject.toml").read_text().replace("dependencies = []", 'dependencies = ["numpy"]')
+    made.commit({"pyproject.toml": more, "mine.py": "def count():\n    return 9\n"})
+    decision = gated()
+    assert decision.code is Exit.UNCOVERED
+    assert "No change was compared" in decision.lines[0]
+    assert gated(meant=True).code is Exit.OK
+
+
+def test_what_the_tree_counts_is_a_number_a_histogram_or_nothing(mine: tuple[Repo, Mine]) -> None:
+    made, _ = mine
+    assert counted(made.top, "mine_count", {}) == 3
+    assert counted(made.top, "mine_count", {"arm": "full"}) is None
+    assert counted(made.top, "his_count", {}) is None
+    found = counted(made.top, "verdict_reason_distribution", {})
+    assert isinstance(found, dict)
+    assert all(isinstance(count, int) for count in found.values())
 
 
 def test_a_gate_that_cannot_begin_fails(mine: tuple[Repo, Mine]) -> None:
@@ -326,44 +473,3 @@ def test_a_gate_that_cannot_begin_fails(mine: tuple[Repo, Mine]) -> None:
     decision = gated()
     assert decision.code is Exit.UNUSABLE
     assert "before it had compared anything" in decision.lines[0]
-
-
-# The gate as a script
-
-
-@pytest.mark.parametrize(
-    ("code", "ends", "annotation"),
-    [(0, 0, None), (3, 0, "::warning"), (1, 1, "::error"), (5, 5, "::error"), (2, 2, "::error")],
-)
-def test_the_script_writes_a_summary_and_annotations_and_nothing_else(
-    code: int, ends: int, annotation: str | None, repo: Path, tmp_path: Path
-) -> None:
-    fake = tmp_path / "fake"
-    fake.write_text(f'#!/bin/sh\necho "a page for $*"\necho "a note" >&2\nexit {code}\n')
-    fake.chmod(0o755)
-    shutil.copy(repo / "ci" / "gate", tmp_path / "gate")
-    (tmp_path / "summary").write_text("before\n")
-    # No token: what a workflow of a fork has.
-    environment = {
-        "PATH": os.environ["PATH"],
-        "LOOPLADDER": str(fake),
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
-    }
-    command = [str(tmp_path / "gate"), "origin/main", "--budget", "5m"]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == ends
-    page = "a page for gate --against origin/main --json .harness/gate.json --budget 5m\na note\n"
-    assert (tmp_path / "summary").read_text() == f"before\n```\n{page}```\n"
-    said = done.stdout.removeprefix(page)
-    assert said == "" if annotation is None else said.startswith(f"{annotation} title=loopladder::")
-    assert len(said.splitlines()) <= 1, "one annotation"
-
-
-@pytest.mark.parametrize("workflow", ["pull-request.yml", "nightly.yml"])
-def test_a_workflow_asks_for_no_more_than_reading(workflow: str, repo: Path) -> None:
-    text = (repo / "ci" / "workflows" / workflow).read_text(encoding="utf-8")
-    assert "permissions:\n  contents: read\njobs:" in text
-    assert "write" not in text
-    assert "secrets." not in text
-    assert "pull_request_target" not in text
-    assert "GITHUB_STEP_SUMMARY" in text

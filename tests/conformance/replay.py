@@ -16,6 +16,7 @@ from typing import Any
 
 from harness.formats.limits import FormatError, Limits
 from harness.formats.toolcalls import read_tool_calls
+from harness.probes.turn._books import totals
 from kpis.formulas.turn.turntax import net, turns_saved
 from seams.contract.syscall import ToolCall
 from seams.contract.turntax import Arm, Replay
@@ -37,13 +38,13 @@ def run(blob: bytes, filename: str, world: str | None = None) -> dict[str, Any]:
 
 def told(replay: Replay) -> dict[str, Any]:
     """One arm as plain values."""
-    totals = replay.totals()
+    counted = totals(replay)
     read, written = replay.input_tokens, replay.output_tokens
     return {
-        "classes": {"calls": [each.value for each in replay.classes], "totals": totals},
+        "classes": {"calls": [each.value for each in replay.classes], "totals": counted},
         "counters": asdict(replay.counters),
         "tokens": {"input": read, "output": written, "total": read + written},
-        "net": net(turns_saved(totals)),
+        "net": net(turns_saved(counted)),
     }
 
 

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from harness.probes.turn._books import verify_told
+from harness.probes.turn._door import Door
 from harness.probes.turn._safety import HARMS, harm_done
+from harness.probes.turn._worlds import world_of
 from harness.workloads import FILES, shipped
 from seams.contract.syscall import ToolCall
 from seams.contract.turntax import Arm
@@ -47,9 +50,12 @@ def test_the_check_finds_one_changed_byte(repo: Path, tmp_path: Path) -> None:
 def test_the_kernel_settles_every_call_as_it_claims() -> None:
     data = shipped("calls").workload.data
     calls = [ToolCall(call["tool"], call["args"].encode(), call["meta"]) for call in data["calls"]]
-    replay = TurnTaxReplay().replay(calls, data["world"], Arm.ON)
+    world = world_of(data["world"])
+    door = Door(world)
+    replay = TurnTaxReplay().replay(calls, data["world"], Arm.ON, door)
     assert [found.value for found in replay.classes] == [call["class"] for call in data["calls"]]
-    assert [harm_done(what, replay, data["calls"], data["world"]) for what in HARMS] == [0, 0]
+    returned = [each and each.body for each in verify_told(calls, replay, door, world)]
+    assert [harm_done(what, data["calls"], returned, replay.context, world.harm) for what in HARMS] == [0, 0]
 
 
 def test_the_calls_hold_every_class_and_repeat_their_reads() -> None:

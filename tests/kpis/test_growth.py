@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from kpis.formulas.growth import slope, weights
 from kpis.growth import growth_points, growth_row, with_growth
 from kpis.registry import load
-from kpis.terms.kpi import Direction, Gate
+from kpis.terms.kpi import Direction, Gate, Takes
 from kpis.terms.quantity import Unit
 
 TIMED = replace(load().get("planner_optimize_ns"), sweep={}, sweep_at={})
@@ -36,6 +36,26 @@ def test_the_name_of_the_parameter_makes_the_row() -> None:
     as_param = replace(TIMED, params={"history": ("1000", "10", "100")}, gate_point={"history": "10"})
     assert [point["history"] for point in growth_points(as_param)] == list(LENGTHS)
     assert [kpi.id for kpi in with_growth([TIMED, swept])] == [TIMED.id, swept.id, row.id]
+
+
+def test_a_history_beside_a_workload_has_a_slope_for_each_and_a_swept_one_names_none() -> None:
+    params = {"history": LENGTHS, "size": ("1", "2")}
+    beside = replace(TIMED, params=params, gate_point={"history": "10", "size": "2"}, default_workload=False)
+    row = growth_row(beside)
+    assert row is not None
+    assert (row.takes, row.default_workload) == (Takes.SESSION, False)
+    swept = growth_row(replace(TIMED, sweep={"history": LENGTHS}))
+    assert swept is not None
+    assert (swept.takes, swept.default_workload) == (Takes.NONE, True)
+    # What else is swept is swept elsewhere: the lengths in `params` are points of the product.
+    both = replace(beside, sweep={"depth": ("1", "2")}, sweep_at={"size": "1"})
+    assert growth_points(both) == [{"history": length, "size": "2"} for length in LENGTHS]
+
+
+def test_two_spellings_of_one_length_are_one_length() -> None:
+    spelt = replace(TIMED, sweep={"history": ("010", "10", "100", "1000")})
+    assert [point["history"] for point in growth_points(spelt)] == ["010", "100", "1000"]
+    assert growth_points(replace(TIMED, sweep={"history": ("10", "010", "100")})) == []
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, NamedTuple
 
-from harness.measure.clock import Engine, Undefined, WorkNotDoneError, is_async
-from harness.probes._awaiting import at_once, settled
-from harness.probes.syscall._trace import each, result_told, verdict_told
+from harness.measure.clock import Engine, WorkNotDoneError, is_async
+from harness.probes._set_up import completed, distinct, now
+from harness.probes.syscall._trace import HINTS, each
+from harness.probes.syscall._words import result_told, verdict_told
 from seams.contract.syscall import ToolCall
 from seams.contract.verdict import Status, VerdictKind
 
@@ -26,14 +27,11 @@ ROUND = 256
 HELD = 16
 """Different reads that a round of hits finds cached."""
 
-_HINTS = {"readOnlyHint": "true", "idempotentHint": "true"}
-_SET_UP = "The runtime waits inside a method that is set-up here; make that method synchronous."
-
 
 def read_call(number: int) -> ToolCall:
     """A hinted read that the default policy allows, unread and not yet submitted; its number is in the arguments."""
     args = b'{"reservation_id":"R%010d","fields":["status","passengers","fare"]}' % number
-    return ToolCall("get_reservation_details", args, _HINTS)
+    return ToolCall("get_reservation_details", args, HINTS)
 
 
 class _Books(NamedTuple):
@@ -68,18 +66,15 @@ class _Ways:
         self._paths, self._kernels, self._loops = [], [], loops
         for at in range(0, loops, ROUND):
             path = self._another()
-            if isinstance(path, Undefined):
-                raise WorkNotDoneError("the runtime offered its fast path once only")
-            kernel = _now(path.mount("default", lookup=True))
+            kernel = now(path.mount("default", lookup=True))
             self._paths.append(path)
             self._kernels.append(kernel)
             yield kernel, min(ROUND, loops - at)
 
     def _books(self) -> _Books:
         """Each object counted once, should a runtime hand out the same one again."""
-        paths = [_now(path.stats()) for path in _distinct(self._paths)]
-        kernels = [_now(kernel.counters()) for kernel in _distinct(self._kernels)]
-        engines = _distinct([getattr(kernel, "engine", None) for kernel in self._kernels])
+        paths = [now(path.stats()) for path in distinct(self._paths)]
+        kernels = [now(kernel.counters()) for kernel in distinct(self._kernels)]
         return _Books(
             lookups=sum(told.lookups for told in paths),
             hits=sum(told.hits for told in paths),
@@ -87,16 +82,14 @@ class _Ways:
             vdso_hits=sum(told.vdso_hits for told in kernels),
             engine_calls=sum(told.engine_calls for told in kernels),
             admitted=sum(told.admitted for told in kernels),
-            completed=sum(_completed(engine) for engine in engines),
+            completed=completed(self._kernels) or 0,
         )
 
     def _require(self, hits: int, ran: int) -> None:
         """Refuse books that moved by anything else than ``loops`` submits, so many hits and so many engine calls."""
-        moved = _Books(*(now - then for now, then in zip(self._books(), self._before, strict=True)))
-        counts = all(
-            isinstance(getattr(getattr(kernel, "engine", None), "completed", None), int) for kernel in self._kernels
-        )
-        due = _Books(self._loops, hits, self._loops, hits, ran, ran, ran if counts else 0)
+        moved = _Books(*(after - then for after, then in zip(self._books(), self._before, strict=True)))
+        counted = completed(self._kernels) is not None
+        due = _Books(self._loops, hits, self._loops, hits, ran, ran, ran if counted else 0)
         if moved != due:
             found = ", ".join(
                 f"{told} {name} where {wanted} were due"
@@ -110,7 +103,7 @@ class _Ways:
         handle, verdict = submitted if isinstance(submitted, tuple) and len(submitted) == 2 else (None, None)
         if getattr(verdict, "kind", None) != VerdictKind.ALLOW:
             raise WorkNotDoneError(f"the last submit gave {verdict_told(verdict)} where it had to be served")
-        ready = _now(self._kernels[-1].reap(handle))
+        ready = now(self._kernels[-1].reap(handle))
         if getattr(ready, "payload", None) != wanted or ready.meta.get("served_by") != "vdso":
             raise WorkNotDoneError(
                 f"the fast path served {result_told(ready)} where the {len(wanted)} bytes of the engine's were due"
@@ -160,7 +153,7 @@ class Misses(_Ways):
         payload, status = getattr(result, "payload", None), getattr(result, "status", None)
         if status != Status.OK or not isinstance(payload, bytes):
             raise WorkNotDoneError(f"the last read came back as {result_told(result)}")
-        self._require_ready(_now(self._kernels[-1].submit(read_call(self._last))), payload)
+        self._require_ready(now(self._kernels[-1].submit(read_call(self._last))), payload)
 
 
 def _whole(kernel: Any) -> Callable[[ToolCall], Any]:
@@ -181,21 +174,8 @@ def _whole(kernel: Any) -> Callable[[ToolCall], Any]:
 
 
 def _answered(kernel: Any, number: int) -> bytes:
-    result = _now(kernel.reap(_now(kernel.submit(read_call(number)))[0]))
-    if getattr(result, "status", None) != Status.OK:
-        raise WorkNotDoneError(f"a read that had to be made before came back as {result_told(result)}")
+    result = now(kernel.reap(now(kernel.submit(read_call(number)))[0]))
+    if getattr(result, "status", None) != Status.OK or result.meta.get("served_by") == "vdso":
+        raise WorkNotDoneError(f"a read that the engine had to answer before came back as {result_told(result)}")
     payload: bytes = result.payload
     return payload
-
-
-def _now(value: Any) -> Any:
-    return at_once(settled(value), _SET_UP)
-
-
-def _distinct(objects: list[Any]) -> list[Any]:
-    return list({id(found): found for found in objects}.values())
-
-
-def _completed(engine: Any) -> int:
-    told = getattr(engine, "completed", 0)
-    return told if isinstance(told, int) else 0

@@ -11,25 +11,23 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from harness.measure.clock import Engine, Undefined, WorkNotDoneError, is_async
-from harness.probes._awaiting import at_once, settled
-from harness.probes.syscall._submits import OUTCOMES, WORLD
-from harness.probes.syscall._trace import offered
+from harness.probes._set_up import now
+from harness.probes.syscall._submits import OUTCOMES, WORLD, require_refusals
+from harness.probes.syscall._trace import HINTS, another, offered
 from seams.contract.syscall import ToolCall
 from seams.contract.verdict import Status, VerdictKind
 
 __all__ = ["GrownSubmits", "grown"]
 
-_SET_UP = "The runtime waits inside a method that is set-up here; make that method synchronous."
-_HINTS = {"readOnlyHint": "true", "idempotentHint": "true"}
 _TRACE = "grown"
 
 
 def _history(turns: int) -> Iterator[ToolCall]:
     """A profile and a long list of flights a turn, none of them twice."""
     for turn in range(turns):
-        yield ToolCall("get_user_details", b'{"user_id":"user_%d"}' % turn, _HINTS, trace_id=_TRACE)
+        yield ToolCall("get_user_details", b'{"user_id":"user_%d"}' % turn, HINTS, trace_id=_TRACE)
         where = b'{"origin":"OSL","destination":"LIS","date":"day %d","days":60}' % turn
-        yield ToolCall("search_direct_flight", where, _HINTS, trace_id=_TRACE)
+        yield ToolCall("search_direct_flight", where, HINTS, trace_id=_TRACE)
 
 
 def grown(runtime: Any, turns: int) -> GrownSubmits | Undefined:
@@ -39,13 +37,14 @@ def grown(runtime: Any, turns: int) -> GrownSubmits | Undefined:
         return kernel
     held = 0
     for number, call in enumerate(_history(turns)):
-        handle, verdict = _now(kernel.submit(call))
-        result = _now(kernel.reap(handle))
+        handle, verdict = now(kernel.submit(call))
+        result = now(kernel.reap(handle))
         if verdict.kind != VerdictKind.ALLOW or result.status != Status.OK:
             raise WorkNotDoneError(f"call {number} of the history was not allowed and answered")
         engine = getattr(kernel, "engine", None)
         body = getattr(engine, "complete", None)
-        held += len(result.payload) if body is None else len(_now(body(call)).payload)
+        held += len(result.payload) if body is None else len(now(body(call)).payload)
+    now(require_refusals(another(runtime, "syscall/submit", "mock", WORLD, kernel)))
     return GrownSubmits(kernel, {"calls before": 2 * turns, "bytes of results before": held})
 
 
@@ -66,7 +65,7 @@ class GrownSubmits:
         """``loops`` submits on the one kernel."""
         args = b'{"user_id":"user_1"}'
         calls = [ToolCall(self._outcome.tool, args, self._outcome.meta, trace_id=_TRACE) for _ in range(loops)]
-        self._loops, self._before = loops, _now(self._kernel.counters()).submits
+        self._loops, self._before = loops, now(self._kernel.counters()).submits
         submit: Callable[[ToolCall], Any] = self._kernel.submit
         if is_async(submit):
 
@@ -82,14 +81,10 @@ class GrownSubmits:
 
     def check(self, result: Any) -> None:
         """Every submit counted and allowed; then all handles are redeemed, and each must have an answer."""
-        moved = _now(self._kernel.counters()).submits - self._before
+        moved = now(self._kernel.counters()).submits - self._before
         if moved != self._loops or not isinstance(result, list) or len(result) != self._loops:
             raise WorkNotDoneError(f"{self._loops} submits were due and the kernel counted {moved}")
         for handle, verdict in result:
-            answer = _now(self._kernel.reap(handle))
+            answer = now(self._kernel.reap(handle))
             if verdict.kind != VerdictKind.ALLOW or answer.status != Status.OK:
                 raise WorkNotDoneError("a call of the batch was not allowed and answered")
-
-
-def _now(value: Any) -> Any:
-    return at_once(settled(value), _SET_UP)

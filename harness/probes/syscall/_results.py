@@ -10,11 +10,12 @@ from typing import Any
 
 from harness.measure.clock import WorkNotDoneError
 from harness.probes._awaiting import settled
-from harness.probes.syscall._trace import verdict_told
+from harness.probes.syscall._trace import replayed
+from harness.probes.syscall._words import result_told, verdict_told
 from seams.contract.syscall import Result, ToolCall
 from seams.contract.verdict import ReasonCode, Status, VerdictKind
 
-__all__ = ["CALL", "PLANTED", "authored", "require_admitted", "require_screens"]
+__all__ = ["CALL", "PLANTED", "authored", "require_admitted", "require_gated", "require_screens"]
 
 CALL = ToolCall("read_webpage")
 """A tool whose results nobody has reason to trust."""
@@ -70,3 +71,20 @@ async def require_screens(chain: Any) -> None:
         body = authored(payload, 200)
         result = Result(Status.OK, body)
         require_admitted(payload, body, await settled(chain.admit(CALL, result)), result)
+
+
+async def require_gated(kernel: Any) -> None:
+    """A read that brings an injection back must be kept out of the context, and a quiet one must not.
+
+    ``kernel`` is one of its own on a mock engine, which in every world gives the name that it was asked for back.
+
+    Raises:
+        WorkNotDoneError: the gates behind the engine are switched off, or keep out whatever comes.
+    """
+    poison = PLANTED["injection"]
+    quiet, poisoned = (ToolCall("get_user_details", b'{"user_id":"%s"}' % name) for name in (b"user_1", poison))
+    (_, admitted), (_, kept_out) = await replayed(kernel, (quiet, poisoned))
+    if admitted.status != Status.OK or admitted.meta.get("admit") == "quarantined":
+        raise WorkNotDoneError(f"a quiet read came back as {result_told(admitted)}, kept out or failed")
+    if kept_out.meta.get("admit") not in ("quarantined", "denied") or poison in kept_out.payload:
+        raise WorkNotDoneError(f"a read with an injection in it came back as {result_told(kept_out)}, not kept out")

@@ -11,21 +11,21 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from harness.measure.clock import Engine, Undefined, WorkNotDoneError
-from harness.probes._awaiting import at_once, settled
-from harness.probes.syscall._trace import each, result_told, verdict_told
+from harness.measure.clock import Engine, WorkNotDoneError
+from harness.probes._awaiting import settled
+from harness.probes._set_up import distinct, now
+from harness.probes.syscall._trace import HINTS, each
+from harness.probes.syscall._words import result_told, verdict_told
 from seams.contract.syscall import ToolCall
 from seams.contract.verdict import Status, VerdictKind
 
-__all__ = ["HANDLES", "OUTCOMES", "WORLD", "Outcome", "Submits"]
+__all__ = ["HANDLES", "OUTCOMES", "WORLD", "Outcome", "Submits", "require_refusals"]
 
 HANDLES = 64
 """Handles that one kernel holds at most while it is timed."""
 
 WORLD = "airline"
 
-_SET_UP = "The runtime waits inside a method that is set-up here; make that method synchronous."
-_HINTS = {"readOnlyHint": "true", "idempotentHint": "true"}
 _COUNTED = ("submits", "vdso_hits", "denies", "transforms")
 
 
@@ -56,7 +56,7 @@ OUTCOMES: Mapping[str, Outcome] = {
         "transforms",
         _REPAIRED,
     ),
-    "hit": Outcome("get_user_details", _READ, _HINTS, VerdictKind.ALLOW, "vdso_hits", _READ),
+    "hit": Outcome("get_user_details", _READ, HINTS, VerdictKind.ALLOW, "vdso_hits", _READ),
 }
 
 
@@ -84,8 +84,7 @@ class Submits:
         kernels = [self._warm() for _ in range(0, loops, HANDLES)]
         self._calls = [self.call() for _ in range(loops)]
         self._loops = loops
-        # A runtime may offer the same object again; it is counted once.
-        self._kernels = list({id(kernel): kernel for kernel in kernels}.values())
+        self._kernels = distinct(kernels)
         self._before = self._counters()
         return each(
             [
@@ -96,14 +95,12 @@ class Submits:
 
     def _warm(self) -> Any:
         kernel = self._another()
-        if isinstance(kernel, Undefined):
-            raise WorkNotDoneError("the runtime offered its kernel once only")
-        handle, _ = _now(kernel.submit(self.call()))
-        _now(kernel.reap(handle))
+        handle, _ = now(kernel.submit(self.call()))
+        now(kernel.reap(handle))
         return kernel
 
     def _counters(self) -> dict[str, int]:
-        counters = [_now(kernel.counters()) for kernel in self._kernels]
+        counters = [now(kernel.counters()) for kernel in self._kernels]
         return {name: sum(getattr(each, name) for each in counters) for name in _COUNTED}
 
     def check(self, result: object) -> None:
@@ -126,7 +123,7 @@ class Submits:
         if _read(self._calls[-1].args) != wanted.becomes:
             raise WorkNotDoneError("the last call was left with other arguments than its verdict must give it")
         # The last kernel holds the last handle: a ticket that nobody redeems is no submit.
-        reaped = _now(self._kernels[-1].reap(handle))
+        reaped = now(self._kernels[-1].reap(handle))
         refused = reaped.meta.get("verdict") == "deny"
         served = reaped.meta.get("served_by") == "vdso"
         if refused != (wanted.kind == VerdictKind.DENY) or served != (wanted.counter == "vdso_hits"):
@@ -137,8 +134,14 @@ class Submits:
             raise WorkNotDoneError(f"the last handle was reaped as {result_told(reaped)}")
 
 
-def _now(value: Any) -> Any:
-    return at_once(settled(value), _SET_UP)
+async def require_refusals(another: Callable[[], Any]) -> None:
+    """One submit that has to be refused, on a kernel of its own: where nothing is judged, every submit is quick.
+
+    Raises:
+        WorkNotDoneError: it was not.
+    """
+    refusal = Submits(another, OUTCOMES["deny"])
+    refusal.check(await settled(refusal.batch(1)()))
 
 
 def _read(args: bytes) -> object:

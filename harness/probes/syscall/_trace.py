@@ -1,25 +1,23 @@
-"""What the probes of this floor share: the calls of a workload, an offer in its world, and what may be told of either.
+"""What the probes of this floor share: the calls of a workload, one replay of them, and an offer in their world.
 
-It measures nothing and expects nothing; each probe says itself what its work is. What it tells of a verdict or a result
-holds no recorded text: kinds, reasons, statuses and lengths only, since a sentence may be committed with a run.
+It measures nothing and expects nothing; each probe says itself what its work is.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from harness.measure.clock import Engine, Undefined, Workload, is_async
-from seams.contract.syscall import ToolCall
-from seams.contract.verdict import Status
-from seams.syscall.fold import kind_name
-from seams.syscall.reasons import reason_name
+from harness.measure.clock import Engine, Undefined, Workload, WorkNotDoneError, is_async
+from harness.probes._awaiting import settled
+from seams.contract.syscall import Result, ToolCall, Verdict
 
-__all__ = ["calls_of", "each", "fresh", "offered", "result_told", "unusable", "verdict_told"]
+__all__ = ["HINTS", "another", "calls_of", "each", "fresh", "is_object", "offered", "replayed", "unusable"]
 
-_NAME = re.compile(r"[a-z][a-z0-9_.-]{0,39}").fullmatch
-"""How a rung is named; anything else may be something it was given."""
+HINTS: Mapping[str, str] = MappingProxyType({"readOnlyHint": "true", "idempotentHint": "true"})
+"""How a call says that it is a read, which may be answered from memory."""
 
 
 def unusable(workload: Workload | None) -> Undefined | None:
@@ -44,6 +42,14 @@ def fresh(call: ToolCall) -> ToolCall:
     return ToolCall(call.tool, call.args, call.meta, trace_id=call.trace_id)
 
 
+def is_object(args: bytes) -> bool:
+    """Whether the arguments are a JSON object at all; a runtime may ask for more than that."""
+    try:
+        return isinstance(json.loads(args), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def offered(runtime: Any, seam: str, engine: Engine, world: str) -> Any | Undefined:
     """What ``runtime`` offers for ``seam``, moved into ``world`` where it knows worlds."""
     found = runtime.offer(seam, engine)
@@ -52,6 +58,31 @@ def offered(runtime: Any, seam: str, engine: Engine, world: str) -> Any | Undefi
         return Undefined("not-offered", f"{name} offers no {seam} with the engine cut out as {engine}.")
     mover = getattr(found, "in_world", None)
     return mover(world) if callable(mover) else found
+
+
+def another(runtime: Any, seam: str, engine: Engine, world: str, found: Any) -> Callable[[], Any]:
+    """What makes a fresh object like ``found``, which was offered for ``seam``: moved out of it, or offered again.
+
+    Making one raises WorkNotDoneError where the runtime has no second one.
+    """
+    mover = getattr(found, "in_world", None)
+
+    def make() -> Any:
+        made = mover(world) if callable(mover) else offered(runtime, seam, engine, world)
+        if isinstance(made, Undefined):
+            raise WorkNotDoneError(f"the runtime offered its {seam} once only")
+        return made
+
+    return make
+
+
+async def replayed(kernel: Any, calls: Iterable[ToolCall]) -> list[tuple[Verdict, Result]]:
+    """What a fresh copy of each call came to, submitted and reaped once and in order."""
+    found = []
+    for call in calls:
+        handle, verdict = await settled(kernel.submit(fresh(call)))
+        found.append((verdict, await settled(kernel.reap(handle))))
+    return found
 
 
 def each(rounds: Sequence[tuple[Callable[[Any], Any], Sequence[Any]]]) -> Callable[[], Any]:
@@ -78,20 +109,3 @@ def each(rounds: Sequence[tuple[Callable[[Any], Any], Sequence[Any]]]) -> Callab
         return result
 
     return run
-
-
-def verdict_told(verdict: Any) -> str:
-    """``KIND/REASON by rung``, or the type of what is no verdict."""
-    kind, reason, by = (getattr(verdict, name, None) for name in ("kind", "reason", "by"))
-    if not isinstance(kind, int) or not isinstance(reason, int):
-        return f"no verdict but a {type(verdict).__name__}"
-    rung = by if isinstance(by, str) and _NAME(by) else "a rung without a name"
-    return f"{kind_name(kind)}/{reason_name(reason)} by {rung}"
-
-
-def result_told(result: Any) -> str:
-    """Status and length of a result, or the type of what is none."""
-    status, payload = getattr(result, "status", None), getattr(result, "payload", None)
-    if not isinstance(payload, bytes) or status not in set(Status):
-        return f"no result but a {type(result).__name__}"
-    return f"status {Status(status).name} and {len(payload)} bytes"

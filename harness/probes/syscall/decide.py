@@ -12,16 +12,14 @@ from functools import partial
 from typing import Any, ClassVar
 
 from harness.measure.clock import CallSlice, Engine, Slice, Undefined, Workload, WorkNotDoneError
-from harness.probes._awaiting import awaits, finish, settled
-from harness.probes.syscall._trace import calls_of, each, fresh, offered, unusable, verdict_told
-from harness.probes.turn._replay import spread
+from harness.probes._awaiting import awaits, finish
+from harness.probes._spread import spread
+from harness.probes.syscall._decided import decided
+from harness.probes.syscall._trace import calls_of, each, fresh, offered, unusable
+from harness.probes.syscall._words import verdict_told
 from seams.contract.syscall import ToolCall, Verdict
-from seams.contract.verdict import VerdictKind
-from seams.syscall.sinks import addressed, named_sinks
 
 __all__ = ["Decisions", "Probe"]
-
-_OPEN_ENDED = (VerdictKind.DEFER, VerdictKind.INDETERMINATE)
 
 
 class Decisions:
@@ -73,7 +71,7 @@ class Probe:
         """The slice, or why there is none.
 
         Raises:
-            WorkNotDoneError: a decision is no verdict, or contradicts what the trace says of its call.
+            WorkNotDoneError: a decision is no verdict, or contradicts what is known of its call.
         """
         refused = unusable(workload)
         if refused is not None or workload is None:
@@ -86,27 +84,5 @@ class Probe:
 
 
 async def _open(found: Any, workload: Workload) -> Decisions:
-    calls = calls_of(workload)
-    expected = [await settled(found.decide(fresh(call))) for call in calls]
-    classes = [told.get("class") for told in workload.data["calls"]]
-    run = {call.tool for call, settled_as in zip(calls, classes, strict=True) if settled_as not in (None, "deny")}
-    for number, (verdict, call, settled_as) in enumerate(zip(expected, calls, classes, strict=True)):
-        # A sink that the trace itself shows running was refused for what came before, which one decision cannot know.
-        late = settled_as == "deny" and call.tool in run and _sink(call)
-        _require_verdict(number, verdict, None if late else settled_as)
-    return Decisions(found.decide, calls, expected)
-
-
-def _sink(call: ToolCall) -> bool:
-    args = fresh(call).arguments()
-    return bool(named_sinks(call.tool)) or (args is not None and addressed(args))
-
-
-def _require_verdict(number: int, verdict: Any, expected_class: str | None) -> None:
-    kind, told = getattr(verdict, "kind", None), verdict_told(verdict)
-    if not isinstance(kind, int) or kind in _OPEN_ENDED:
-        raise WorkNotDoneError(f"the decision about call {number} is {told}, which settles nothing")
-    if expected_class == "deny" and kind != VerdictKind.DENY:
-        raise WorkNotDoneError(f"call {number} must be denied in this trace, and the decision is {told}")
-    if expected_class == "grammar" and kind != VerdictKind.TRANSFORM:
-        raise WorkNotDoneError(f"call {number} must be repaired in this trace, and the decision is {told}")
+    expected = await decided(found.decide, workload)
+    return Decisions(found.decide, calls_of(workload), expected)

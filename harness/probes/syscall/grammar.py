@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from harness.measure.clock import Engine, Slice, Undefined, Workload, WorkNotDoneError
-from harness.probes.syscall._trace import each, offered, verdict_told
+from harness.probes.syscall._trace import each, offered
+from harness.probes.syscall._words import verdict_told
 from seams.contract.syscall import ToolCall
 from seams.contract.verdict import VerdictKind
 

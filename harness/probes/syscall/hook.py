@@ -22,11 +22,12 @@ from typing import Any, ClassVar
 
 import harness
 from harness.measure.clock import CallSlice, Engine, Undefined, Workload, WorkNotDoneError
-from harness.probes._awaiting import awaits, finish, settled
+from harness.probes._awaiting import awaits, finish
+from harness.probes.syscall._decided import decided
 from harness.probes.syscall._spawn import Answer, ask
-from harness.probes.syscall._trace import calls_of, fresh, offered, unusable
+from harness.probes.syscall._trace import calls_of, offered, unusable
+from harness.probes.syscall._words import kind_name, reason_name, same_word
 from seams.contract.syscall import ToolCall, Verdict
-from seams.syscall.hook import verdict_line
 
 __all__ = ["Probe", "SpawnedDecisions", "scattered"]
 
@@ -64,7 +65,7 @@ class SpawnedDecisions:
     ) -> None:
         self._command = tuple(command)
         self._lines = [_line(call) for call in calls]
-        self._expected = [{key: json.loads(verdict_line(verdict))[key] for key in compared} for verdict in expected]
+        self._expected = [{key: _due(verdict)[key] for key in compared} for verdict in expected]
         self._compared = tuple(compared)
         self._turn = cycle(scattered(len(calls)))
         self._due: list[int] = []
@@ -111,12 +112,21 @@ class SpawnedDecisions:
                 f"the hook answered call {index} with {len(answer.said)} bytes that are no line of JSON"
             ) from error
         given = answered if isinstance(answered, dict) else {}
-        differs = [key for key in wanted if given.get(key) != wanted[key]]
+        differs = [key for key in wanted if not _same(key, given.get(key), wanted[key])]
         if differs or (self._compared == _SAID and len(given) > len(_SAID)):
             raise WorkNotDoneError(
                 f"the hook decided call {index} otherwise than the same code in process, which said "
                 f"{wanted['kind']}/{wanted['reason']}: {', '.join(differs) or 'more keys'} not the same"
             )
+
+
+def _due(verdict: Verdict) -> dict[str, str]:
+    """What a hook has to say where this is the verdict."""
+    return dict(zip(_SAID, (kind_name(verdict.kind), reason_name(verdict.reason), verdict.by), strict=True))
+
+
+def _same(key: str, said: object, due: str) -> bool:
+    return said == due if key == "by" else same_word(said, due)
 
 
 def _line(call: ToolCall) -> bytes:
@@ -145,7 +155,8 @@ class Probe:
         """The slice, or why there is none.
 
         Raises:
-            WorkNotDoneError: another's hook does not answer, or decides otherwise.
+            WorkNotDoneError: the decision in process contradicts what is known of its call; or another's hook does
+                not answer, or decides otherwise.
         """
         refused = unusable(workload)
         if refused is not None or workload is None:
@@ -173,11 +184,11 @@ class Probe:
                 spawned.prove()
             return spawned
 
-        opened: SpawnedDecisions = finish(_open(found, started, calls), waits=awaits(found, "decide"))
+        opened: SpawnedDecisions = finish(_open(found, started, workload), waits=awaits(found, "decide"))
         return opened
 
 
 async def _open(
-    found: Any, started: Callable[[list[Verdict]], SpawnedDecisions], calls: list[ToolCall]
+    found: Any, started: Callable[[list[Verdict]], SpawnedDecisions], workload: Workload
 ) -> SpawnedDecisions:
-    return started([await settled(found.decide(fresh(call))) for call in calls])
+    return started(await decided(found.decide, workload))

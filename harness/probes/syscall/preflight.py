@@ -7,17 +7,16 @@ never come to it. ``deny_before_dispatch`` is the kernel's: every refused submit
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import awaits, finish, settled
-from harness.probes.syscall._trace import calls_of, fresh, offered, unusable
+from harness.probes.syscall._trace import calls_of, is_object, offered, replayed, unusable
+from harness.probes.syscall._words import reason_name
 from seams.contract.syscall import ToolCall
 from seams.contract.verdict import VerdictKind
-from seams.syscall.reasons import reason_name
 
 __all__ = ["Probe"]
 
@@ -49,6 +48,8 @@ class Probe:
         kernel, control = (offered(runtime, "syscall/preflight", "mock", world) for _ in range(2))
         if isinstance(kernel, Undefined):
             return kernel
+        if isinstance(control, Undefined):
+            return Undefined("not-offered", "The runtime offered its syscall/preflight once only; a control needs one.")
         waits = awaits(kernel, "submit", "reap", "counters")
         rate: Tally | Undefined = finish(_rate(params["source"], kernel, control, workload), waits=waits)
         return rate
@@ -64,15 +65,13 @@ async def _rate(source: str, kernel: Any, control: Any, workload: Workload) -> T
     caught: Counter[str] = Counter()
     calls = calls_of(workload)
     served = missed = 0
-    for call in calls:
-        handle, verdict = await settled(kernel.submit(fresh(call)))
-        result = await settled(kernel.reap(handle))
+    for call, (verdict, result) in zip(calls, await replayed(kernel, calls), strict=True):
         if result.meta.get("served_by") == "vdso":
             served += 1
         elif result.meta.get("verdict") == "deny" and result.meta.get("admit") != "denied":
             denied[reason_name(verdict.reason)] += 1
             caught[reason_name(verdict.reason)] += ladder is not None and verdict.by == ladder.name
-        elif not _object(call.args):
+        elif not is_object(call.args):
             missed += 1
     if missed:
         raise WorkNotDoneError(f"{missed} calls whose arguments are no JSON object came to be dispatched")
@@ -96,17 +95,7 @@ async def _rate(source: str, kernel: Any, control: Any, workload: Workload) -> T
 
 async def _require_ladder(kernel: Any) -> None:
     """On a kernel of its own: a call that is broken is caught and a whole one is not, and both are counted."""
-    kinds = []
-    for call in (_BROKEN, _WHOLE):
-        handle, verdict = await settled(kernel.submit(fresh(call)))
-        await settled(kernel.reap(handle))
-        kinds.append(verdict.kind == VerdictKind.DENY and verdict.by == kernel.ladder.name)
+    found = await replayed(kernel, (_BROKEN, _WHOLE))
+    kinds = [verdict.kind == VerdictKind.DENY and verdict.by == kernel.ladder.name for verdict, _ in found]
     if kinds != [True, False] or (kernel.ladder.caught, kernel.ladder.total) != (1, 2):
         raise WorkNotDoneError("the ladder does not catch a call whose arguments break off, or does not count it")
-
-
-def _object(args: bytes) -> bool:
-    try:
-        return isinstance(json.loads(args), dict)
-    except (ValueError, RecursionError):
-        return False

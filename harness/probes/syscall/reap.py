@@ -1,9 +1,9 @@
 """Probe of ``syscall/reap``: the kernel's share of a reap, and beside it what the mock engine alone would add.
 
 The seam blocks on its engine. ``kernel`` reaps with a no-op engine, whose payload is ``{}``: two bytes, so the gates
-screen next to nothing, and what a result's size costs is no part of this number. ``engine`` never reaps: it completes
-the very call objects that a reap would hand over. Handles are submitted before the clock runs. Calls that the kernel
-refuses are left out, since nothing is run for them.
+screen next to nothing, and what a result's size costs is no part of this number; that they are on is shown beforehand,
+on a kernel with the mock engine. ``engine`` never reaps: it completes such call objects as a reap would hand to it.
+Handles are submitted before the clock runs. Calls that the kernel refuses are left out, since nothing is run for them.
 
 Each time through the trace has a kernel of its own, so that a first read fills the cache and a repeated one finds it
 filled, in every batch and at any number of loops alike.
@@ -15,16 +15,18 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from harness.measure.clock import Engine, Slice, Undefined, Workload, WorkNotDoneError
-from harness.probes._awaiting import at_once, awaits, finish, settled
-from harness.probes.syscall._trace import calls_of, each, fresh, offered, result_told, unusable
-from harness.probes.turn._replay import spread
+from harness.probes._awaiting import awaits, finish, settled
+from harness.probes._set_up import completed, distinct, now
+from harness.probes._spread import spread
+from harness.probes.syscall._results import require_gated
+from harness.probes.syscall._trace import another, calls_of, each, fresh, offered, unusable
+from harness.probes.syscall._words import result_told
 from seams.contract.syscall import ToolCall
 from seams.contract.verdict import Status, VerdictKind
 
 __all__ = ["EngineAlone", "KernelReaps", "Probe"]
 
 _RUN = (VerdictKind.ALLOW, VerdictKind.TRANSFORM)
-_SET_UP = "The runtime waits inside a method that is set-up here; make that method synchronous."
 
 
 class _Rounds:
@@ -34,8 +36,7 @@ class _Rounds:
         self._another = another
         self._calls = calls
         self._kernels: list[Any] = []
-        self._engines: list[Any] = []
-        self._completed = 0
+        self._completed: int | None = None
         self._loops = 0
         self._last = 0
 
@@ -44,20 +45,16 @@ class _Rounds:
         self._kernels, self._loops, self._last = [], loops, order[-1]
         for at in range(0, loops, len(self._calls)):
             kernel = self._another()
-            if isinstance(kernel, Undefined):
-                raise WorkNotDoneError("the runtime offered its kernel once only")
             self._kernels.append(kernel)
             yield kernel, [fresh(self._calls[index]) for index in order[at : at + len(self._calls)]]
-        # A runtime may offer the same object again, or several kernels on one engine; each is counted once.
-        self._kernels = _distinct(self._kernels)
-        self._engines = _distinct([getattr(kernel, "engine", None) for kernel in self._kernels])
-        self._completed = sum(_completed(engine) for engine in self._engines)
+        self._kernels = distinct(self._kernels)
+        self._completed = completed(self._kernels)
 
     def _require_completed(self) -> None:
         """Where the engines keep a count of their own, it must have moved by as much as was asked."""
-        counted = all(isinstance(getattr(engine, "completed", None), int) for engine in self._engines)
-        ran = sum(_completed(engine) for engine in self._engines) - self._completed
-        if counted and ran != self._loops:
+        after = completed(self._kernels)
+        if self._completed is not None and after is not None and after - self._completed != self._loops:
+            ran = after - self._completed
             raise WorkNotDoneError(f"{self._loops} calls were due at the engine and it ran {ran}")
 
 
@@ -68,31 +65,35 @@ class KernelReaps(_Rounds):
 
     def __init__(self, another: Callable[[], Any], calls: list[ToolCall]) -> None:
         super().__init__(another, calls)
-        self._before = 0
+        self._before = (0, 0)
 
     def batch(self, loops: int) -> Callable[[], object]:
         """``loops`` reaps of handles that were submitted just now."""
         rounds = [
             (kernel.reap, [_submitted(kernel, call)[0] for call in calls]) for kernel, calls in self._dealt(loops)
         ]
-        self._before = self._engine_calls()
+        self._before = self._books()
         return each(rounds)
 
-    def _engine_calls(self) -> int:
-        return sum(at_once(settled(kernel.counters()), _SET_UP).engine_calls for kernel in self._kernels)
+    def _books(self) -> tuple[int, int]:
+        """Engine calls and admitted results of all kernels."""
+        told = [now(kernel.counters()) for kernel in self._kernels]
+        return sum(each.engine_calls for each in told), sum(each.admitted for each in told)
 
     def check(self, result: object) -> None:
-        """Every reap must have reached the engine, and the last one must have come back well."""
-        ran = self._engine_calls() - self._before
+        """Every reap must have reached the engine and been admitted, and the last one must have come back well."""
+        ran, admitted = (after - before for after, before in zip(self._books(), self._before, strict=True))
         if ran != self._loops:
             raise WorkNotDoneError(f"{self._loops} reaps reached the engine {ran} times by the kernel's count")
+        if admitted != self._loops:
+            raise WorkNotDoneError(f"of {self._loops} reaps the kernel admitted {admitted} results")
         self._require_completed()
         if getattr(result, "status", None) != Status.OK:
             raise WorkNotDoneError(f"the last reap returned {result_told(result)}")
 
 
 class EngineAlone(_Rounds):
-    """The mock engine's own completion of the same calls, each as its submit left it: decoded, and repaired."""
+    """The mock engine's own completion of the same calls, each as its adjudication left it: decoded, or repaired."""
 
     engine: Engine = "mock"
 
@@ -105,7 +106,9 @@ class EngineAlone(_Rounds):
         rounds = []
         for kernel, calls in self._dealt(loops):
             for call in calls:
-                _submitted(kernel, call)
+                _, verdict = _submitted(kernel, call)
+                if verdict.kind == VerdictKind.ALLOW:
+                    call.arguments()  # a kernel may judge a copy, and the engine is handed what was judged
             rounds.append((kernel.engine.complete, calls))
         return each(rounds)
 
@@ -120,16 +123,7 @@ class EngineAlone(_Rounds):
 
 
 def _submitted(kernel: Any, call: ToolCall) -> Any:
-    return at_once(settled(kernel.submit(call)), _SET_UP)
-
-
-def _distinct(objects: list[Any]) -> list[Any]:
-    return list({id(found): found for found in objects}.values())
-
-
-def _completed(engine: Any) -> int:
-    count = getattr(engine, "completed", 0)
-    return count if isinstance(count, int) else 0
+    return now(kernel.submit(call))
 
 
 class Probe:
@@ -144,7 +138,11 @@ class Probe:
         workload: Workload | None,
         params: Mapping[str, str],
     ) -> Slice | Undefined:
-        """The slice, or why there is none."""
+        """The slice, or why there is none.
+
+        Raises:
+            WorkNotDoneError: the gates of a kernel whose reaps are to be timed keep nothing out.
+        """
         refused = unusable(workload)
         if refused is not None or workload is None:
             return refused or Undefined("workload-kind", "There is no workload.")
@@ -155,17 +153,20 @@ class Probe:
             return kernel
         if engine == "mock" and not hasattr(kernel, "engine"):
             return Undefined("not-offered", "The runtime's syscall/reap has no attribute engine to time alone.")
-        mover = getattr(kernel, "in_world", None)
-
-        def another() -> Any:
-            return mover(world) if callable(mover) else offered(runtime, "syscall/reap", engine, world)
-
-        waits = awaits(kernel, "submit", "reap", "counters")
-        opened: Slice | Undefined = finish(_open(kernel, another, engine, workload), waits=waits)
+        # Gates are seen at work where an engine brings something back, which a no-op engine never does.
+        control = offered(runtime, "syscall/reap", "mock", world) if engine == "noop" else None
+        if isinstance(control, Undefined):
+            return control
+        make = another(runtime, "syscall/reap", engine, world, kernel)
+        waits = awaits(kernel, "submit", "reap", "counters") or awaits(control, "submit", "reap")
+        opened: Slice | Undefined = finish(_open(kernel, control, make, workload), waits=waits)
         return opened
 
 
-async def _open(kernel: Any, another: Callable[[], Any], engine: Engine, workload: Workload) -> Slice | Undefined:
+async def _open(kernel: Any, control: Any, make: Callable[[], Any], workload: Workload) -> Slice | Undefined:
+    """The reaps where there is a ``control`` of the gates, else the engine alone."""
+    if control is not None:
+        await require_gated(control)
     admitted: list[ToolCall] = []
     payloads: list[bytes] = []
     for call in calls_of(workload):
@@ -174,7 +175,7 @@ async def _open(kernel: Any, another: Callable[[], Any], engine: Engine, workloa
         result = await settled(kernel.reap(handle))
         if verdict.kind not in _RUN or verdict.by == "vdso":
             continue
-        if engine == "mock":
+        if control is None:
             # Again and without the gates: what they made of the body is not what the engine returned.
             result = await settled(kernel.engine.complete(fresh(submitted)))
         if result.status == Status.OK:
@@ -182,4 +183,4 @@ async def _open(kernel: Any, another: Callable[[], Any], engine: Engine, workloa
             payloads.append(result.payload)
     if not admitted:
         return Undefined("no-denominator", f"No call of {workload.name} is admitted, so nothing is reaped.")
-    return KernelReaps(another, admitted) if engine == "noop" else EngineAlone(another, admitted, payloads)
+    return EngineAlone(make, admitted, payloads) if control is None else KernelReaps(make, admitted)

@@ -13,16 +13,14 @@ from itertools import count
 from typing import Any, ClassVar
 
 from harness.measure.clock import Engine, Slice, Undefined, Workload, WorkNotDoneError, is_async, repeat
-from harness.probes._awaiting import at_once, settled
-from harness.probes.syscall._trace import offered
+from harness.probes._set_up import now
+from harness.probes.syscall._trace import another, offered
 from seams.contract.store import Ref, StoreStats
 
 __all__ = ["Probe", "PutsAndGets", "body_of"]
 
 _SMALL = 256
 """A body of so many bytes or fewer may travel inside its handle; a larger one is the store's to hold."""
-
-_SET_UP = "The runtime waits inside stats, which is set-up here; make that method synchronous."
 
 
 def body_of(number: int, size: int) -> bytes:
@@ -47,8 +45,6 @@ class PutsAndGets:
     def batch(self, loops: int) -> Callable[[], object]:
         """``loops`` puts, each followed by its resolve; the result is the last handle and what came back for it."""
         self._store = store = self._another()
-        if isinstance(store, Undefined):
-            raise WorkNotDoneError("the runtime offered its store once only")
         self._bodies = [body_of(next(self._numbers), self._size) for _ in range(loops)]
         self._before = self._stats()
         put, resolve, following = store.put, store.resolve, iter(self._bodies).__next__
@@ -101,7 +97,7 @@ class PutsAndGets:
                 raise WorkNotDoneError(f"the store does not hold a body of {len(body)} bytes under its digest")
 
     def _stats(self) -> Any:
-        return at_once(settled(self._store.stats()), _SET_UP)
+        return now(self._store.stats())
 
 
 def _digest(body: bytes) -> str:
@@ -121,11 +117,7 @@ class Probe:
         params: Mapping[str, str],
     ) -> Slice | Undefined:
         """The slice, or why there is none."""
-
-        def another() -> Any:
-            return offered(runtime, "syscall/resolver", "none", "default")
-
-        store = another()
+        store = offered(runtime, "syscall/resolver", "none", "default")
         if isinstance(store, Undefined):
             return store
-        return PutsAndGets(another, int(params["bytes"]))
+        return PutsAndGets(another(runtime, "syscall/resolver", "none", "default", store), int(params["bytes"]))

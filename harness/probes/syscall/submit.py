@@ -7,19 +7,19 @@ calibration is in the counts. The time takes no workload: its calls are authored
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from harness.measure.clock import Slice, Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import awaits, finish, settled
 from harness.probes._history import turns_of
+from harness.probes._set_up import completed
 from harness.probes.syscall._grown import grown
-from harness.probes.syscall._submits import OUTCOMES, WORLD, Submits
-from harness.probes.syscall._trace import calls_of, fresh, offered, unusable
+from harness.probes.syscall._submits import OUTCOMES, WORLD, Submits, require_refusals
+from harness.probes.syscall._trace import another, calls_of, offered, replayed, unusable
+from harness.probes.syscall._words import kind_name, reason_name, reason_told
 from seams.contract.syscall import Counters
 from seams.contract.verdict import VerdictKind
-from seams.syscall.fold import kind_name
-from seams.syscall.reasons import UnknownReasonError, reason_code, reason_name
 
 __all__ = ["Probe", "Replayed", "replay"]
 
@@ -56,7 +56,7 @@ class Probe:
         """The tally or the slice, or why there is none.
 
         Raises:
-            WorkNotDoneError: the books of the replay do not balance.
+            WorkNotDoneError: the books of the replay do not balance, or a kernel that is to be timed refuses nothing.
         """
         if kpi == "submit_latency":
             if "history" not in params:
@@ -78,12 +78,14 @@ def _submits(runtime: Any, outcome: str) -> Submits | Undefined:
     kernel = offered(runtime, "syscall/submit", "noop", WORLD)
     if isinstance(kernel, Undefined):
         return kernel
-    mover = getattr(kernel, "in_world", None)
+    make = another(runtime, "syscall/submit", "noop", WORLD, kernel)
+    opened: Submits = finish(_proved(make, outcome), waits=awaits(kernel, "submit", "reap", "counters"))
+    return opened
 
-    def another() -> Any:
-        return mover(WORLD) if callable(mover) else offered(runtime, "syscall/submit", "noop", WORLD)
 
-    return Submits(another, OUTCOMES[outcome])
+async def _proved(make: Callable[[], Any], outcome: str) -> Submits:
+    await require_refusals(make)
+    return Submits(make, OUTCOMES[outcome])
 
 
 async def _tally(kpi: str, kernel: Any, workload: Workload) -> Tally:
@@ -103,16 +105,14 @@ async def replay(kernel: Any, workload: Workload) -> Replayed:
     verdicts: Counter[str] = Counter()
     gates: Counter[str] = Counter()
     submits = served = denied = rewritten = 0
-    for call in calls_of(workload):
-        handle, verdict = await settled(kernel.submit(fresh(call)))
-        result = await settled(kernel.reap(handle))
+    for verdict, result in await replayed(kernel, calls_of(workload)):
         submits += 1
         verdicts[f"{kind_name(verdict.kind)}/{reason_name(verdict.reason)}"] += 1
         served += result.meta.get("served_by") == "vdso"
         gate = _GATE.get(result.meta.get("admit", ""))
         if gate is not None:
             gates[gate] += 1
-            verdicts[f"{gate}/{_reason(result.meta.get('reason', ''))}"] += 1
+            verdicts[f"{gate}/{reason_told(result.meta.get('reason', ''))}"] += 1
         denied += result.meta.get("verdict") == "deny" and gate is None
         rewritten += verdict.kind == VerdictKind.TRANSFORM
     counters: Counters = await settled(kernel.counters())
@@ -142,16 +142,8 @@ async def replay(kernel: Any, workload: Workload) -> Replayed:
     return Replayed(counters, dict(verdicts), done)
 
 
-def _reason(name: str) -> str:
-    """The name as it is where it is one; a runtime's free text has no place in a histogram."""
-    try:
-        return reason_name(reason_code(name))
-    except UnknownReasonError:
-        return "UNNAMED"
-
-
 def _require_engine(kernel: Any, counters: Counters) -> None:
     """Where the engine keeps a count of its own, it must agree: a kernel cannot call what was not called."""
-    completed = getattr(getattr(kernel, "engine", None), "completed", None)
-    if isinstance(completed, int) and completed != counters.engine_calls:
-        raise WorkNotDoneError(f"the kernel counts {counters.engine_calls} engine calls and the engine ran {completed}")
+    ran = completed([kernel])
+    if ran is not None and ran != counters.engine_calls:
+        raise WorkNotDoneError(f"the kernel counts {counters.engine_calls} engine calls and the engine ran {ran}")

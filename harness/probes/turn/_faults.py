@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain, pairwise
 
 from harness.measure.clock import WorkNotDoneError
+from harness.probes.turn._marks import digest_of, marked
 from harness.probes.turn._outlook import span_of, token_cost, utf8, words_of
+from harness.probes.turn._synthetic import DURABILITIES, synthetic_body
 from seams.contract.paging import Fault, FaultStatus
-from seams.contract.turn import Durability, Forecast, Materialized, Outlook, RefusalReason, Selected, Span
+from seams.contract.turn import Forecast, Materialized, Outlook, RefusalReason, Selected, Span
 
 __all__ = [
     "SHARED",
     "SPANS",
     "MemoryStore",
     "references",
+    "renewed",
     "synthetic_store",
     "tokens_in",
     "verify_fault",
@@ -31,9 +35,6 @@ SPANS = 200
 
 SHARED = 2
 """Words that two lines share at least where one refers to the other; a single one is often a word like `the`."""
-
-_DURABILITIES = (Durability.SESSION, Durability.TURN, Durability.BOUNDED, Durability.DURABLE, Durability.TURN)
-_SUBJECTS = ("auth token rotation", "refund fee policy", "failing unit test", "flight search results", "billing expiry")
 
 
 class MemoryStore:
@@ -54,9 +55,9 @@ class MemoryStore:
 
 def synthetic_store() -> tuple[Outlook, MemoryStore, int]:
     """``SPANS`` spans of some tens to 900 bytes, the same every time; their outlook, and a quarter of their tokens."""
-    bodies = [f"{_SUBJECTS[step % 5]} item {step}\n" + "." * (40 + 37 * step % 860) for step in range(SPANS)]
+    bodies = [synthetic_body(step, 860) for step in range(SPANS)]
     roles = ("user", "assistant", "tool", "tool")
-    spans = [span_of(step, roles[step % 4], body, _DURABILITIES[step % 5]) for step, body in enumerate(bodies)]
+    spans = [span_of(step, roles[step % 4], body, DURABILITIES[step % 5]) for step, body in enumerate(bodies)]
     forecast = Forecast(("auth token rotation", "refund fee"), horizon=4, pins=("span:0", f"span:{SPANS - 1}"))
     budget = sum(token_cost(span.bytes) for span in spans) // 4
     return Outlook(tuple(spans), forecast), MemoryStore(spans, bodies), budget
@@ -85,6 +86,18 @@ def references(spans: Sequence[Span], seen: Sequence[int]) -> Iterator[tuple[int
         yield held, sorted(found)
 
 
+def renewed(given: tuple[Materialized, str, MemoryStore], number: int) -> tuple[Materialized, str, MemoryStore]:
+    """The same demand for a text that no call has had: the number is in it, and its digest in span and handle.
+
+    The store is one of its own, that holds the span asked for and no other.
+    """
+    view, span_id, store = given
+    text = marked(store.bodies[span_id], number)
+    span = store.spans[span_id]._replace(digest=digest_of(text))
+    elided = tuple(each._replace(digest=span.digest) if each.id == span_id else each for each in view.plan.elided)
+    return view._replace(plan=replace(view.plan, elided=elided)), span_id, MemoryStore([span], [text])
+
+
 def verify_view(given: tuple[Outlook, MemoryStore, int], view: Materialized) -> None:
     """Hold ``view`` against what :meth:`Paging.view` was given.
 
@@ -108,21 +121,23 @@ def verify_view(given: tuple[Outlook, MemoryStore, int], view: Materialized) -> 
 
 
 def verify_fault(given: tuple[Materialized, str, MemoryStore], came: tuple[Materialized, Fault]) -> None:
-    """Hold a demand for a span that the store has against the view that it was made on.
+    """Hold a demand for a span that the store has, and gives out, against the view that it was made on.
 
     Raises:
-        WorkNotDoneError: the status is not what that view calls for; the span was not spliced into its place with its
-            whole text; something else changed; or the witness does not count what is rendered.
+        WorkNotDoneError: it was refused, or the status is not what that view calls for; the span was not spliced into
+            its place with its whole text; something else changed; or the witness does not count what is rendered.
     """
     view, span_id, store = given
     paged, fault = came
     was = [each.id for each in view.rendered]
-    right = {FaultStatus.RESIDENT} if span_id in was else {FaultStatus.SERVED, FaultStatus.REFUSED}
-    if fault.id != span_id or fault.status not in right:
+    right = FaultStatus.RESIDENT if span_id in was else FaultStatus.SERVED
+    if fault.status is FaultStatus.REFUSED:
+        raise WorkNotDoneError("the demand was refused, and the store that it was made on refuses nothing")
+    if fault.id != span_id or fault.status is not right:
         raise WorkNotDoneError(f"the demand for a span {'in' if span_id in was else 'out of'} the view was misnamed")
-    if fault.status is not FaultStatus.SERVED:
+    if fault.status is FaultStatus.RESIDENT:
         if paged.rendered != view.rendered:
-            raise WorkNotDoneError(f"the demand was {fault.status}, and the view changed")
+            raise WorkNotDoneError("the span was resident, and the view changed")
         return
     body = store.bodies[span_id]
     tokens = token_cost(len(utf8(body)))

@@ -1,4 +1,4 @@
-"""What a plan has to be, and what an exact and a coverage plan must reach, worked out from what the planner was given.
+"""What a plan has to be, and what it must reach under its objective, worked out from what the planner was given.
 
 These are the instrument's own rules on purpose: a plan that was filled greedily and labelled otherwise is lawful in all
 but its worth. What a plan reaches is compared, not which spans it names, so that ties may fall as they like. No clock
@@ -7,6 +7,7 @@ is read here.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
@@ -17,7 +18,7 @@ from seams.contract.turn import COVERAGE, EXACT, GREEDY, VALUE_SCALE, Candidate,
 __all__ = ["SLACK", "choices", "geometry_of", "reachable", "reached", "verify_plan", "verify_reached"]
 
 SLACK = 1e-9
-"""The share by which a coverage plan may fall short: sums of the same numbers in another order."""
+"""The share by which a plan may fall short of its rule: sums of the same numbers in another order."""
 
 _TOP = 10**15
 
@@ -28,7 +29,7 @@ def verify_plan(given: tuple[Any, ...], plan: Plan) -> None:
     Raises:
         WorkNotDoneError: it follows another objective, is no partition of the candidates, selects what is barred or
             leaves out a pin, spends more than the budget on other things than pins, says that it spends something
-            else, selects one text twice, or (greedy) leaves out what would have fitted.
+            else, selects one text twice, or elides a span under another digest than its own.
     """
     candidates, budget, pins, releases, objective = given
     if plan.objective != objective:
@@ -53,15 +54,9 @@ def verify_plan(given: tuple[Any, ...], plan: Plan) -> None:
         raise WorkNotDoneError(f"the selected spans, more than pins, cost {spent} tokens, within a budget of {budget}")
     if len(texts) < len(digests):
         raise WorkNotDoneError(f"of {len(digests)} selected texts only {len(texts)} differ")
-    copies = Counter(each.cell.digest for each in candidates)
-    out = (by_id[each.id] for each in plan.elided)
-    left_out = sum(copies[each.cell.digest] == 1 and _fits(each, budget - spent, releases) for each in out)
-    if objective == GREEDY and left_out:
-        raise WorkNotDoneError(f"the plan leaves out {left_out} spans of {len(by_id)} that would still have fitted")
-
-
-def _fits(candidate: Candidate, left: int, releases: Sequence[str]) -> bool:
-    return candidate.benefit > 0 and candidate.cost <= left and not _barred(candidate, releases)
+    wrong = sum(each.digest != by_id[each.id].cell.digest for each in plan.elided)
+    if wrong:
+        raise WorkNotDoneError(f"{wrong} elided spans bear another digest than the one that they were given with")
 
 
 def _barred(candidate: Candidate, releases: Collection[str]) -> bool:
@@ -97,6 +92,8 @@ def reached(objective: str, chosen: Iterable[Candidate]) -> float:
     """What free candidates that were chosen are worth together under ``objective``."""
     if objective == EXACT:
         return sum(map(_value, chosen))
+    if objective == GREEDY:
+        return sum(each.benefit for each in chosen)
     covered: set[str] = set()
     worth, asked, relevance = 0.0, 0, 0.0
     for each in chosen:
@@ -112,18 +109,22 @@ def reached(objective: str, chosen: Iterable[Candidate]) -> float:
 def reachable(given: tuple[Any, ...]) -> float:
     """What a plan of what was ``given`` has to reach under its objective."""
     free, left = choices(given)
-    return _optimum(free, left) if given[-1] == EXACT else reached(COVERAGE, _covering(free, left))
+    objective = given[-1]
+    if objective == EXACT:
+        return _optimum(free, left)
+    return reached(objective, _covering(free, left) if objective == COVERAGE else _densest(free, left))
 
 
 def verify_reached(given: tuple[Any, ...], plan: Plan, expected: float) -> None:
-    """Raise WorkNotDoneError unless ``plan`` reaches what its objective can: the optimum, or what coverage comes to."""
+    """Raise WorkNotDoneError unless ``plan`` reaches the optimum, where it is exact, or what its rule comes to."""
     by_id = {each.cell.id: each for each in given[0]}
     objective, pins = given[-1], given[2]
     came = reached(objective, [by_id[each.id] for each in plan.selected if each.id not in pins])
     if objective == EXACT and came != expected:
         raise WorkNotDoneError(f"the plan calls itself exact and is worth {came} where the optimum is {expected}")
-    if objective == COVERAGE and came < expected * (1 - SLACK):
-        raise WorkNotDoneError(f"the plan calls itself coverage and reaches {came:.6f} where the rule {expected:.6f}")
+    if objective != EXACT and came < expected * (1 - SLACK):
+        name = "coverage" if objective == COVERAGE else "greedy"
+        raise WorkNotDoneError(f"the plan calls itself {name} and reaches {came:.6f} where the rule {expected:.6f}")
 
 
 def _value(candidate: Candidate) -> int:
@@ -144,6 +145,21 @@ def _optimum(free: Sequence[Candidate], left: int) -> int:
     for each in free:
         best[each.cost :] = np.maximum(best[each.cost :], best[: left + 1 - each.cost] + _value(each))
     return int(best[left])
+
+
+def _densest(free: Sequence[Candidate], left: int) -> list[Candidate]:
+    """Most benefit a token first, then most benefit, then the earliest; whatever does not fit is passed over."""
+
+    def order(each: Candidate) -> tuple[float, float, int, str]:
+        density = each.benefit / each.cost if each.cost else math.inf
+        return -density, -each.benefit, each.cell.step, each.cell.id
+
+    chosen = []
+    for each in sorted((each for each in free if each.benefit > 0), key=order):
+        if each.cost <= left:
+            chosen.append(each)
+            left -= each.cost
+    return chosen
 
 
 def _covering(free: Sequence[Candidate], left: int) -> list[Candidate]:

@@ -9,13 +9,14 @@ that a span shows of it. No probe lives here and nothing is read from a clock.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import cycle
+from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
 from harness.measure.clock import Engine, Undefined, Workload, WorkNotDoneError, is_async, repeat
+from harness.probes._spread import spread
 from seams.contract.turn import Message
 
-__all__ = ["REPLAYED", "Cycled", "Session", "content_of", "session_of", "spread", "verified"]
+__all__ = ["REPLAYED", "Cycled", "Session", "content_of", "session_of", "verified"]
 
 T = TypeVar("T")
 
@@ -78,19 +79,12 @@ def session_of(workload: Workload | None) -> Session | Undefined:
     return Session(messages, seen)
 
 
-def spread(turns: int, loops: int) -> list[int]:
-    """``loops`` turns out of ``turns``: whole rounds in order, then the rest at even distances.
-
-    The same loops always give the same turns, and any number of them stands for the whole session, early and late.
-    """
-    rounds, rest = divmod(loops, turns)
-    return list(range(turns)) * rounds + [(2 * each + 1) * turns // (2 * rest) for each in range(rest)]
-
-
 class Cycled:
     """A slice whose one call is one turn: ``call`` with the next of ``inputs``, on and on.
 
-    ``work`` is what one call does, by kind and counted exactly, where all calls do the same.
+    ``renew`` makes of an input, outside the clock, one that is like it and that no call has had yet, from a number
+    that does not come again; without it an input comes again as it was, and may be answered from memory. ``work`` is
+    what one call does, by kind and counted exactly, where all calls do the same.
     """
 
     engine: Engine = "none"
@@ -102,8 +96,11 @@ class Cycled:
         verify: Callable[[tuple[Any, ...], Any], None],
         source: str | None = None,
         work: Mapping[str, int] | None = None,
+        renew: Callable[[tuple[Any, ...], int], tuple[Any, ...]] | None = None,
     ) -> None:
         self._call = call
+        self._renew = renew
+        self._numbers = count(1)
         self._inputs = inputs
         self._verify = verify
         self.source = source
@@ -111,7 +108,10 @@ class Cycled:
 
     def batch(self, loops: int) -> Callable[[], object]:
         """``loops`` calls; the result is the last call's input with what came of it."""
-        following = cycle([self._inputs[turn] for turn in spread(len(self._inputs), loops)]).__next__
+        given = [self._inputs[turn] for turn in spread(len(self._inputs), loops)]
+        if self._renew is not None:
+            given = [self._renew(each, number) for each, number in zip(given, self._numbers, strict=False)]
+        following = iter(given).__next__
         call: Callable[..., Any] = self._call
         if is_async(call):
 

@@ -4,7 +4,8 @@ Three segments are prefilled once: a head, the span, and the survivors. Each evi
 looked at outside the clock, so that none finds a cache that another has shortened. The runtime is believed in one
 thing: the raw keys and values that it had before. That the rotated keys follow from them, before and after, and that
 everything else stayed as it was, is computed here by a rotation of the probe's own and compared to the bit. What this
-cannot see is a cache that only notes what has to go and does the work when it is read.
+cannot see is a cache that only notes what has to go and does the work when it is read, and, since all clones are alike,
+one that remembers what an eviction left.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Drives demand paging: how often a session goes back to what its view left out, and what bringing it back costs.
 
-The store is the probe's own, in memory, so that no backend is timed and no text is the subject's word. A pager that
-serves nothing, that says resident of what is not there, or that writes into the view it was given, is found out.
+The store is the probe's own, in memory, so that no backend is timed and no text is the subject's word, and it refuses
+nothing. A pager that refuses, that says resident of what is not there, that answers from memory, or that writes into
+the view it was given, is found out.
 """
 
 from __future__ import annotations
@@ -16,13 +17,15 @@ from harness.probes.turn._faults import (
     SPANS,
     MemoryStore,
     references,
+    renewed,
     synthetic_store,
     tokens_in,
     verify_fault,
     verify_view,
 )
-from harness.probes.turn._outlook import forecast_of, outlook_of
+from harness.probes.turn._outlook import forecast_of, outlook_of, tokens_of
 from harness.probes.turn._replay import Cycled, Session, session_of, verified
+from kpis.formulas.turn.scaling import fault_tax
 from seams.contract.paging import FaultStatus, Paging
 from seams.contract.turn import DEFAULT_BUDGET, Materialized, Outlook
 
@@ -53,7 +56,7 @@ async def _viewed(paging: Paging, outlook: Outlook, store: MemoryStore, budget: 
     return view
 
 
-async def _timed(paging: Paging) -> Slice | Undefined:
+async def _timed(paging: Paging) -> Slice:
     outlook, store, budget = synthetic_store()
     view = await _viewed(paging, outlook, store, budget)
     held = list(view.rendered)
@@ -62,25 +65,21 @@ async def _timed(paging: Paging) -> Slice | Undefined:
     if 2 * filled < budget:
         raise WorkNotDoneError(f"the view of {SPANS} spans holds {filled} tokens of {budget}")
     resident = {each.id for each in held}
-    demands = []
-    for span in outlook.spans:
-        if span.id not in resident:
-            given = (view, span.id, store)
-            came = await settled(paging.demand_page(*given))
-            verified(verify_fault, given, came)
-            if came[1].status is FaultStatus.SERVED:
-                demands.append(given)
-    if not demands:
-        return Undefined("too-few", f"Of {SPANS - len(held)} spans out of the view the runtime serves none.")
+    demands = [(view, span.id, store) for span in outlook.spans if span.id not in resident]
+    for given in demands:
+        verified(verify_fault, given, await settled(paging.demand_page(*given)))
 
     def verify(given: tuple[Any, ...], came: Any) -> None:
         if list(view.rendered) != held:
             raise WorkNotDoneError("a demand wrote into the view that it was given")
         verify_fault((given[0], given[1], given[2]), came)
-        if came[1].status is not FaultStatus.SERVED:
-            raise WorkNotDoneError("a span that was served before was refused")
 
-    return Cycled(paging.demand_page, demands, verify, source="synthetic")
+    return Cycled(paging.demand_page, demands, verify, source="synthetic", renew=_renewed)
+
+
+def _renewed(given: tuple[Any, ...], number: int) -> tuple[Any, ...]:
+    view, span_id, store = given
+    return renewed((view, span_id, store), number)
 
 
 async def _missed(paging: Paging, session: Session) -> Tally | Undefined:
@@ -89,6 +88,7 @@ async def _missed(paging: Paging, session: Session) -> Tally | Undefined:
     spans = outlook_of(messages).spans
     store = MemoryStore(spans, [each.content for each in messages])
     counts: Counter[FaultStatus] = Counter()
+    tokens = 0
     for held, wanted in references(spans, session.seen):
         if not wanted:
             continue
@@ -99,11 +99,19 @@ async def _missed(paging: Paging, session: Session) -> Tally | Undefined:
             came = await settled(paging.demand_page(*given))
             verified(verify_fault, given, came)
             counts[came[1].status] += 1
+            tokens += came[1].tokens
             view = came[0]
-    served, resident = counts[FaultStatus.SERVED], counts[FaultStatus.RESIDENT]
-    if served + resident == 0:
-        return Undefined("no-denominator", f"No message of the {len(session.seen)} turns refers to an earlier turn.")
-    told = ", ".join(f"{counts[status]} {status}" for status in FaultStatus)
-    evidence = f"{counts.total()} references over {len(session.seen)} turns at {DEFAULT_BUDGET} tokens: {told}"
-    left_out = counts[FaultStatus.REFUSED] + counts[FaultStatus.ABSENT]
-    return Tally(served, served + resident, excluded=left_out, evidence=(evidence,))
+    served, asked, turns = counts[FaultStatus.SERVED], counts.total(), len(session.seen)
+    if not asked:
+        return Undefined("no-denominator", f"No message of the {turns} turns refers to an earlier turn.")
+    told = f"{served} served, {counts[FaultStatus.RESIDENT]} resident"
+    each, found = -(-tokens_of(messages) // turns), 1 - served / asked
+    return Tally(
+        served,
+        asked,
+        evidence=(
+            f"{asked} references over {turns} turns at {DEFAULT_BUDGET} tokens: {told}",
+            f"{tokens} tokens were paged in again; (1 - p) b n, of {turns} turns of {each} tokens "
+            f"at p = {found:.4f}, is {fault_tax(turns, each, found)}",
+        ),
+    )

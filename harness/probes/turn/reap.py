@@ -1,26 +1,28 @@
 """Drives the reap of a turn: several results admitted and folded into the next window, no engine among it.
 
-The results of every call are made afresh outside the clock, because gates rewrite them in place, and every batch has
-a reaper of its own, so that what one batch holds back makes no later one slower. Bodies are the probe's own words. In
-either arm a turn with a poisoned result is reaped first: gates that are switched off are found out before they are
-timed.
+The results of every call are made afresh outside the clock, because gates rewrite them in place, and with a number in
+them that no other call had, because a gate might remember a body. Every batch has a reaper of its own, so that what
+one batch holds back makes no later one slower. Bodies are the probe's own words. In either arm a turn with a poisoned
+result is reaped first: gates that are switched off are found out before they are timed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import count
 from typing import Any, ClassVar
 
 from harness.measure.clock import Engine, Slice, Undefined, Workload, WorkNotDoneError, is_async, repeat
 from harness.probes._awaiting import finish, settled
 from harness.probes._history import messages, turns_of
+from harness.probes.turn._marks import marked
 from harness.probes.turn._replay import verified
 from seams.contract.reap import Returned, TurnReap
 from seams.contract.syscall import Result, ToolCall
 from seams.contract.turn import Message
 from seams.contract.verdict import Status
 
-__all__ = ["MARKS", "RESULTS", "WINDOW", "Probe", "TurnReaps", "bodies_of", "verify_window"]
+__all__ = ["MARKS", "RESULTS", "WINDOW", "Probe", "TurnReaps", "bodies_of", "renumbered", "verify_window"]
 
 RESULTS = 4
 """Results that one turn brings back; of those of the injection arm the last is poisoned."""
@@ -50,6 +52,11 @@ def _rows(number: int, size: int) -> str:
         row += 1
         text += f"claim {number * 1_000 + row} of {row * 7 % 31 + 1} May, {row * 389 % 9_973} euros, open; "
     return text[: max(size, 0)]
+
+
+def renumbered(bodies: Sequence[str], number: int) -> list[str]:
+    """The same bodies with ``number`` at their ends, as long as before and as harmless or not."""
+    return [marked(body, number) for body in bodies]
 
 
 def _returned(bodies: Sequence[str]) -> list[Returned]:
@@ -96,15 +103,25 @@ class TurnReaps:
         self._length = len(window)
         self._poisoned = poisoned
         self._bodies = bodies_of(poisoned, size)
-        admitted = sum(map(len, self._bodies))
-        self.work = {"messages copied": len(window), "results admitted": RESULTS, "bytes admitted": admitted}
+        self._last = self._bodies
+        self._numbers = count(1)
+        whole = self._bodies[:-1] if poisoned else self._bodies
+        self.work = {
+            "results admitted": RESULTS,
+            "bytes admitted": sum(map(len, self._bodies)),
+            "messages copied": len(window),
+            "bodies folded whole": len(whole),
+            "bytes folded whole": sum(map(len, whole)),
+        }
 
     def batch(self, loops: int) -> Callable[[], object]:
         """``loops`` turns through one fresh reaper."""
         reaper = self._another()
         if reaper is None:
             raise WorkNotDoneError("the runtime offered its reaper once only")
-        following = iter([_returned(self._bodies) for _ in range(loops)]).__next__
+        turns = [renumbered(self._bodies, next(self._numbers)) for _ in range(loops)]
+        self._last = turns[-1]
+        following = iter([_returned(bodies) for bodies in turns]).__next__
         reap: Callable[..., Any] = reaper.reap_turn
         window = self._window
         if is_async(reap):
@@ -121,7 +138,7 @@ class TurnReaps:
 
     def check(self, result: Any) -> None:
         """Raise WorkNotDoneError unless the last turn let in what is harmless and kept the injection out."""
-        verified(verify_window, (self._window, self._length, self._bodies, self._poisoned), result)
+        verified(verify_window, (self._window, self._length, self._last, self._poisoned), result)
 
 
 class Probe:

@@ -11,27 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kpis.formulas.turn._natural import natural
+
 __all__ = ["CAP", "bounded_scan", "full_scan", "scan_of"]
 
 CAP = 128
 """Spans that a bounded scan scores at most: the cut of the index."""
 
 
-def _natural(**named: float) -> None:
-    for name, value in named.items():
-        if value < 0:
-            raise ValueError(f"{name} is {value}; it counts something, so it is 0 or more.")
-
-
 def full_scan(turns: int) -> int:
     """Scorings of a planner that scores the whole history every turn: the sum of i, n(n+1)/2."""
-    _natural(turns=turns)
+    natural(turns=turns)
     return turns * (turns + 1) // 2
 
 
 def bounded_scan(turns: int, cap: int = CAP) -> int:
     """Scorings of a planner that scores ``cap`` spans at most: the sum of min(i, cap)."""
-    _natural(turns=turns, cap=cap)
+    natural(turns=turns, cap=cap)
     growing = min(turns, cap)
     return full_scan(growing) + cap * (turns - growing)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-__all__ = ["ELISION", "FORCED", "KNOBS", "net", "turns_saved"]
+__all__ = ["ELISION", "FORCED", "KNOBS", "TURNS", "net", "sensitivity", "turns_saved"]
 
 KNOBS: Mapping[str, float] = MappingProxyType(
     {
@@ -22,6 +22,15 @@ KNOBS: Mapping[str, float] = MappingProxyType(
     }
 )
 """One assumed turn: 1320 tokens, .0054 dollars, 1.5 seconds."""
+
+TURNS: Mapping[str, Mapping[str, float]] = MappingProxyType(
+    {
+        "local-fast": MappingProxyType({**KNOBS, "prompt_tokens": 600, "ms_per_turn": 400}),
+        "hosted-flash": KNOBS,
+        "frontier": MappingProxyType({**KNOBS, "prompt_tokens": 4000, "ms_per_turn": 4000}),
+    }
+)
+"""Other turns that could be assumed: a small local model, the usual one, a large one. Prices and completion stay."""
 
 FORCED = ("grammar", "dedup")
 """Classes whose calls would have cost a turn otherwise: a repair, and a read that was already answered."""
@@ -57,3 +66,8 @@ def net(turns: int, knobs: Mapping[str, float] = KNOBS) -> dict[str, Any]:
         "dollars": turns * per_turn,
         "latency_ms": turns * knobs["ms_per_turn"],
     }
+
+
+def sensitivity(turns: int) -> dict[str, dict[str, Any]]:
+    """:func:`net` of ``turns`` at each turn of ``TURNS``: how far the amounts hang on what is assumed."""
+    return {name: net(turns, knobs) for name, knobs in TURNS.items()}

@@ -105,22 +105,22 @@ def test_every_pair_before_the_signal_is_kept_and_none_is_run_again(
     assert not list(edited.glob(".harness/gates/*.json")), "an unfinished gate leaves no verdict"
 
 
-def test_a_resume_of_another_head_begins_anew(edited: Path, start: Callable[..., subprocess.Popen[str]]) -> None:
-    """Pairs of two heads in one verdict would be about neither."""
+def test_a_resume_of_another_head_is_refused(
+    edited: Path, start: Callable[..., subprocess.Popen[str]], loopladder: Command
+) -> None:
+    """Pairs of two heads in one verdict would be about neither; and what would begin anew is no resume."""
     first = start(edited, *TIMED)
     until(lambda: pairs(edited))
     first.send_signal(signal.SIGTERM)
     first.communicate(timeout=60)
     (old,) = edited.glob(".harness/runs/*.journal")
+    before = old.read_bytes()
     (edited / "mine.py").write_text(f"# a third head\n{SOURCE}")
-    second = start(edited, *TIMED, "--resume")
-    # An empty journal is not kept, so that the second needs an entry as well.
-    until(lambda: sum(len(file.read_bytes().splitlines()) > 1 for file in edited.glob(".harness/runs/*.journal")) > 1)
-    second.send_signal(signal.SIGTERM)
-    second.communicate(timeout=60)
-    headers = [json.loads(file.read_bytes().split(b"\n")[0]) for file in edited.glob(".harness/runs/*.journal")]
-    assert len({header["plan"] for header in headers}) == len({header["seed"] for header in headers}) == 2
-    assert old.exists()
+    second = loopladder(*TIMED, "--resume", cwd=edited)
+    assert second.returncode == 2
+    assert "There is no interrupted gate" in second.stderr
+    assert [*edited.glob(".harness/runs/*.journal")] == [old]
+    assert old.read_bytes() == before, "it is kept for the head that it belongs to"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from harness.formats.limits import FormatError
 from tests.harness.cli.own import Command
 from tests.harness.fails_closed.conftest import Judged
 from tests.harness.formats.benches import noise, pyperf, pytest_benchmark
+from tests.harness.gating.test_gate_command import git
 
 PARSE, PLAN = noise(40, seed=1), noise(40, seed=2)
 SLOW = [value * 1.3 for value in noise(40, seed=3)]
@@ -92,10 +95,43 @@ def test_a_result_is_not_written_over_a_file_that_is_compared(loopladder: Comman
     assert (tmp_path / "b.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("link", [os.link, os.symlink])
+def test_nor_over_another_name_of_that_file(link: Callable[..., None], loopladder: Command, tmp_path: Path) -> None:
+    for name, values in (("a", PARSE), ("b", SLOW)):
+        (tmp_path / f"{name}.json").write_text(json.dumps(pyperf({"parse": values})))
+    link(tmp_path / "a.json", tmp_path / "other.json")
+    before = (tmp_path / "a.json").read_bytes()
+    done = loopladder("gate", "--from", "a.json", "b.json", "--json", "other.json", cwd=tmp_path)
+    assert (done.returncode, "Name another file" in done.stderr) == (Exit.UNUSABLE, True)
+    assert (tmp_path / "other.json").read_bytes() == before
+
+
+@pytest.mark.parametrize(("words", "code"), [((), Exit.UNCOVERED), (("--strict",), Exit.FAILED)])
+def test_of_a_benchmark_that_has_gone_and_one_that_is_undecided_the_highest_code_applies(
+    words: tuple[str, ...], code: Exit, gate_from: Judged
+) -> None:
+    """Strict makes the undecided one a 1, which stands above the 5 of the one that has gone."""
+    found, _ = gate_from(pyperf({"parse": PARSE, "plan": PLAN}), pyperf({"parse": SLOW[:5]}), *words)
+    assert found is code
+
+
+def test_strict_makes_no_failure_of_what_has_gone_alone(gate_from: Judged) -> None:
+    base = pyperf({"parse": PARSE, "plan": PLAN})
+    assert gate_from(base, pyperf({"parse": noise(40, seed=5)}), "--strict")[0] is Exit.UNCOVERED
+    other = pyperf({"parse": SLOW}, cpu_model_name="Model B")
+    assert gate_from(pyperf({"parse": PARSE}), other, "--strict")[0] is Exit.NO_BASELINE
+
+
+def test_the_file_says_what_margin_its_rows_were_held_to(gate_from: Judged) -> None:
+    _, document = gate_from(pyperf({"parse": PARSE}), pyperf({"parse": SLOW}))
+    assert document["delta"] == 0.02
+
+
 def test_a_selection_in_which_nothing_gates_is_no_pass(loopladder: Command, repository: Path) -> None:
     """A row that only reports is selected, and nothing that could have failed was compared."""
     rows = repository / "bench" / "kpis.toml"
     rows.write_text(rows.read_text().replace('gate = "exact"', 'gate = "report"'))
+    git(repository, "commit", "--quiet", "--all", "--message", "it reports")
     done = loopladder("gate", "--against", "HEAD", "--kpi", "work_count", "--json", "-", cwd=repository)
     file: dict[str, Any] = json.loads(done.stdout)
     assert done.returncode == Exit.UNCOVERED

@@ -55,11 +55,56 @@ def test_a_process_that_is_still_warming_up_at_its_second_value_is_not_judged() 
     assert "of the base" in found.evidence[0]
 
 
+def test_a_fast_first_value_that_the_median_rests_on_is_not_judged(gate_from: Judged) -> None:
+    """Two values, of which the head's first is fast: their mean would be called an improvement of 12 %."""
+    code, found = gate_from(documents((1, 1), 1), documents((0.75, 1), 2))
+    (row,) = found["rows"]
+    assert (code, row["state"], row["ratio"]) == (Exit.UNKNOWN, "inconclusive", None)
+    assert {notice["code"] for notice in row["warnings"]} == {"autocorrelated"}
+    assert "of the head is 0.8" in row["evidence"][0]
+    assert "begin from the same state" in row["evidence"][0]
+
+
+def test_a_fast_base_hides_nothing_either() -> None:
+    """Its median is too low, so that a head that is as fast as the base really is would be called slower."""
+    found = unsteady(bench((0.75, 1)), bench((1, 1), seed=2))
+    assert found is not None
+    assert (found.state, found.warnings[0].code) == (State.INCONCLUSIVE, ComparisonWarn.AUTOCORRELATED)
+    assert "of the base" in found.evidence[0]
+
+
+@pytest.mark.parametrize(("shape", "code"), [((1.5, 1), "first-slow"), ((0.7, 1), "autocorrelated")])
+@pytest.mark.parametrize("zero", [(0.0, 1.0), (1.0, 0.0), (0.0, 0.0)])
+def test_one_zero_does_not_switch_the_look_off(
+    shape: tuple[float, float], code: str, zero: tuple[float, float]
+) -> None:
+    odd = bench(shape)
+    holed = Bench("t", "t", BenchUnit.SECOND, (Process(zero), *odd.processes), machine=MACHINE)
+    found = unsteady(holed, bench((1, 1), seed=2))
+    assert found is not None
+    assert found.warnings[0].code.value == code
+    assert [notice.code.value for notice in first_values(holed, bench((1, 1), seed=2))] == [code]
+
+
 # https://github.com/conbench/conbench/issues/598: elsewhere the first run is the fastest.
 def test_a_fast_first_value_is_said_too() -> None:
     (notice,) = first_values(bench((0.8, 1, 1)), bench((1, 1, 1), seed=2))
     assert notice.code is ComparisonWarn.AUTOCORRELATED
     assert "of the base" in notice.message
+
+
+@pytest.mark.parametrize("spike", [1.3, 9.0])
+def test_a_spike_in_any_place_is_no_fast_beginning(spike: float) -> None:
+    """Without its first value the median of such a process is slower in two of three, and without its last as often."""
+    processes = bench((1, 1, 1), n=30).processes
+    spiked = [
+        Process(tuple(value * (spike if at == place % 3 else 1) for at, value in enumerate(each.values)))
+        for place, each in enumerate(processes)
+    ]
+    steady = bench((1, 1, 1), seed=2)
+    assert unsteady(Bench("t", "t", BenchUnit.SECOND, tuple(spiked), machine=MACHINE), steady) is None
+    late = tuple(Process((*each.values[:2], each.values[2] * spike)) for each in processes)
+    assert unsteady(Bench("t", "t", BenchUnit.SECOND, late, machine=MACHINE), steady) is not None
 
 
 @pytest.mark.parametrize("by", [1.0, 1.03])
@@ -77,13 +122,13 @@ def test_steady_noise_is_not_taken_for_a_trend() -> None:
 
 
 def test_what_cannot_show_a_trend_shows_none() -> None:
-    """One value a process, processes that are one, too few of them for a bound, and a zero."""
+    """One value a process, processes that are one, too few of them for a bound, and zeros alone."""
     cold = (3.0, 1.0)
     for quiet in (
         bench((1.0,)),
         bench(cold, notes=(BenchNote.SHARED_PROCESS,)),
         bench(cold, n=9),
-        Bench("t", "t", BenchUnit.SECOND, (*bench(cold).processes, Process((0.0, 1.0)))),
+        Bench("t", "t", BenchUnit.SECOND, (Process((0.0, 1.0)),) * 20),
     ):
         assert (first_values(quiet, quiet), unsteady(quiet, quiet)) == ((), None)
     assert unsteady(bench(cold, n=10), bench(cold, n=10)) is not None

@@ -10,12 +10,12 @@ from rich.console import Console
 from harness.cli.exits import Exit
 from harness.cli.gate import exit_code
 from harness.gating.foresight import what_fits
-from harness.gating.rows import LEFT_OUT, unmeasured
+from harness.gating.rows import unmeasured
 from harness.record.gate import GateFile, GateRow, GateSide, encode
 from harness.record.run import Machine
 from harness.report.gate_page import render_gate, sentence_of
 from kpis.terms.claim import Claim, ClaimKind, ClaimState, Gap, Verdict, VerdictBasis, VerdictState
-from kpis.terms.comparison import State
+from kpis.terms.comparison import ComparisonNotice, ComparisonWarn, State
 from kpis.terms.reading import Leg
 
 
@@ -74,10 +74,18 @@ def text_of(rows: list[GateRow], *, built_in: tuple[str, ...] = (), verbose: boo
     return " ".join(out.getvalue().split())
 
 
-def late(kpi: str) -> GateRow:
-    found = unmeasured(None, ("out-of-budget", "the budget ended before this point was tried"))
+def ended(kpi: str, base: tuple[str, str] | None, head: tuple[str, str] | None) -> GateRow:
+    found = unmeasured(base, head)
     assert found is not None
     return row(found.state, kpi=kpi, evidence=list(found.evidence), warnings=list(found.warnings))
+
+
+def late(kpi: str) -> GateRow:
+    return ended(kpi, None, ("out-of-budget", "the budget ended before this point was tried"))
+
+
+def absent(kpi: str, why: str) -> GateRow:
+    return ended(kpi, ("not-offered", why), ("not-offered", why))
 
 
 def test_ones_own_come_first_and_built_in_ones_are_counted_where_there_is_nothing_to_say() -> None:
@@ -85,7 +93,7 @@ def test_ones_own_come_first_and_built_in_ones_are_counted_where_there_is_nothin
         row(State.REGRESSED, kpi="theirs_ns", ratio=1.1, low=1.08, high=1.12, pairs=80, alpha=0.01),
         row(State.UNCHANGED, kpi="one", evidence=["2 files are touched"]),
         row(State.UNCHANGED, kpi="two", evidence=["3 files are touched"]),
-        row(State.NEW, kpi="three", evidence=[f"{LEFT_OUT}The runtime offers no planner."]),
+        absent("three", "The runtime offers no planner."),
         late("four"),
         late("five"),
         row(State.UNCHANGED, kpi="own_ns", evidence=["2 files are touched"]),
@@ -103,6 +111,38 @@ def test_ones_own_come_first_and_built_in_ones_are_counted_where_there_is_nothin
     assert "inconclusive: four, five: the budget ended before this point was tried" in spelled
     alone = text_of(rows[:-1], built_in=built_in)
     assert "unchanged: one, two: " in alone, "a project without rows of its own asks about the built-in ones"
+
+
+def test_sentences_are_shown_and_never_read_back() -> None:
+    """What a row is stands in its codes; a sentence that happens to begin like another one changes nothing."""
+    rows = [
+        row(State.UNCHANGED, kpi="own_ns", evidence=["2 files are touched"]),
+        row(State.NEW, kpi="three", evidence=["left out on both sides: by the look of it"]),
+        row(State.INCONCLUSIVE, kpi="four", evidence=["the budget ended before this point was tried"]),
+    ]
+    text = text_of(rows, built_in=("three", "four"))
+    assert "new: three: left out on both sides: by the look of it" in text
+    assert "inconclusive: four: the budget ended" in text
+    again = text_of([rows[0], absent("three", "Other words."), late("four")], built_in=("three", "four"))
+    assert "1 built-in KPI: not offered by this runtime" in again
+    assert "inconclusive: 1 built-in KPI (named with --verbose)" in again
+
+
+def test_a_row_that_only_reports_is_shown_by_its_evidence() -> None:
+    notice = ComparisonNotice(ComparisonWarn.REPORTED, "a slope is reported and decides nothing")
+    said = ["slope 1.00 on the base and 1.10 on the head, over 10 to 1000 turns", notice.message]
+    found = row(State.INCONCLUSIVE, kpi="work_ns_growth", ratio=1.2, low=1.0, high=1.5, pairs=16, evidence=said)
+    text = text_of([found])
+    assert "smallest visible" in text, "without its code it reads as a time"
+    noted = row(found.state, **{**slots(found), "warnings": [notice]})
+    text = text_of([noted])
+    assert f"inconclusive: work_ns_growth: {said[0]}; {said[1]}" in text
+    assert "warning" not in text, "what the sentence says is not said again"
+    assert "smallest visible" not in text
+
+
+def slots(found: GateRow) -> dict[str, object]:
+    return {name: getattr(found, name) for name in found.__dataclass_fields__ if name != "state"}
 
 
 def test_what_is_void_on_both_sides_for_one_reason_says_it_once() -> None:
@@ -152,8 +192,8 @@ def test_a_budget_says_what_it_can_hold(budget: float, spent: float, said: str) 
     assert said in what_fits(12, 120.0, 100.0, budget, spent)
 
 
-def unknown(gap: Gap, *, critical: bool = False) -> Claim:
-    return Claim("work_ns", ClaimKind.DETECTION, ClaimState.UNKNOWN, critical=critical, gap=gap)
+def unknown(gap: Gap, *, critical: bool = False, kind: ClaimKind = ClaimKind.DETECTION) -> Claim:
+    return Claim("work_ns", kind, ClaimState.UNKNOWN, critical=critical, gap=gap)
 
 
 @pytest.mark.parametrize(
@@ -185,6 +225,18 @@ def unknown(gap: Gap, *, critical: bool = False) -> Claim:
         (
             Verdict(VerdictState.UNKNOWN, VerdictBasis.CRITICAL_UNKNOWN, ("work_ns",)),
             (unknown(Gap.INCONCLUSIVE, critical=True), unknown(Gap.REMOVED)), False, Exit.UNCOVERED,
+        ),
+        (
+            Verdict(VerdictState.UNKNOWN, VerdictBasis.REQUIRED_EVIDENCE_MISSING, ("work_ns",)),
+            (unknown(Gap.REMOVED), unknown(Gap.INCONCLUSIVE)), True, Exit.FAILED,
+        ),
+        (
+            Verdict(VerdictState.UNKNOWN, VerdictBasis.REQUIRED_EVIDENCE_MISSING, ("work_ns",)),
+            (unknown(Gap.REMOVED), unknown(Gap.INCONCLUSIVE, kind=ClaimKind.MEASUREMENT)), True, Exit.UNCOVERED,
+        ),
+        (
+            Verdict(VerdictState.UNKNOWN, VerdictBasis.NO_RULES),
+            (unknown(Gap.NEW),), True, Exit.UNCOVERED,
         ),
     ],
 )  # fmt: skip

@@ -6,13 +6,15 @@ from dataclasses import replace
 from random import Random
 
 from harness.gating.growth import compare_growth, growth_of
+from harness.gating.rows import label
 from harness.gating.timed import TimedPoint
 from harness.jobs.plan import PlannedPoint
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.judge.sequence import PointJudge
+from harness.measure.pairs import Load
 from kpis.registry import load
 from kpis.terms.claim import VerdictState
-from kpis.terms.comparison import State
+from kpis.terms.comparison import Comparison, ComparisonWarn, State
 from kpis.terms.kpi import Direction, Gate
 
 KPI = replace(load().get("planner_optimize_ns"), sweep={"history": ("10", "100", "1000")})
@@ -41,7 +43,7 @@ def test_the_row_needs_every_length() -> None:
 
 
 def test_linear_that_turns_quadratic_is_regressed_although_the_shortest_moved_by_one_per_cent() -> None:
-    found = compare_growth(POINTS, timed(0.9))
+    found = compare_growth(POINTS, timed(0.9), {})
     assert found.state is State.REGRESSED
     assert "slope 1.00 on the base and 1.90 on the head" in found.evidence[0]
     assert found.low is not None
@@ -49,24 +51,50 @@ def test_linear_that_turns_quadratic_is_regressed_although_the_shortest_moved_by
 
 
 def test_the_same_growth_is_ok_and_a_flatter_one_improved() -> None:
-    assert compare_growth(POINTS, timed(0.0)).state is State.OK
-    assert compare_growth(POINTS, timed(-0.5)).state is State.IMPROVED
+    assert compare_growth(POINTS, timed(0.0), {}).state is State.OK
+    assert compare_growth(POINTS, timed(-0.5), {}).state is State.IMPROVED
 
 
-def test_a_length_that_was_not_timed_leaves_it_open() -> None:
-    assert compare_growth(POINTS, timed(0.9, pairs=8)).state is State.INCONCLUSIVE
+def test_a_length_that_was_not_timed_leaves_it_open_and_is_named_with_the_reason() -> None:
     lacking = timed(0.9)
     del lacking[POINTS[1].key]
-    assert compare_growth(POINTS, lacking).state is State.INCONCLUSIVE
+    lacking[POINTS[2].key].pairs[8:] = []
+    ends = {label(POINTS[1]): Comparison(State.UNCHANGED), label(POINTS[2]): Comparison(State.INCONCLUSIVE)}
+    found = compare_growth(POINTS, lacking, ends)
+    assert found.state is State.INCONCLUSIVE
+    assert found.evidence[0] == (
+        "a slope needs 16 pairs at every length of history: 100 is unchanged, 1000 is inconclusive with 8 of them"
+    )
+    assert "10 is" not in found.evidence[0]
+
+
+def test_what_a_suspect_gets_besides_its_screen_is_not_read() -> None:
+    """Whether a point gets more pairs depends on its first ones, so that a bound over all of them would not hold."""
+    steep, plain = timed(0.9, pairs=112), timed(0.9)
+    for key, point in steep.items():
+        point.pairs[16:] = [(base, base) for base, _ in point.pairs[16:]]
+        point.pairs[:16] = plain[key].pairs
+    assert compare_growth(POINTS, steep, {}) == compare_growth(POINTS, plain, {})
+
+
+def test_a_slope_over_an_injected_point_is_marked() -> None:
+    slowed = timed(0.0)
+    slowed[POINTS[2].key].load = Load(100, means=True, inject=1.5)
+    found = compare_growth(POINTS, slowed, {})
+    assert found.evidence[1] == "injected at history 1000: this row is a self-test"
+    assert not any("injected" in said for said in compare_growth(POINTS, timed(0.0), {}).evidence)
 
 
 def test_a_steeper_slope_decides_nothing() -> None:
-    steeper = compare_growth(POINTS, timed(0.9))
+    steeper = compare_growth(POINTS, timed(0.9), {})
     row = growth_of(POINTS)["planner_optimize_ns"][0].kpi
     assert row.gate is Gate.REPORT
-    quiet = compare_growth(POINTS, timed(0.0))
+    quiet = compare_growth(POINTS, timed(0.0), {})
     claims = [
         claim_of(row.id, steeper, row.gate, row.direction),
         claim_of("other", quiet, Gate.TIMED, Direction.LOWER),
     ]
-    assert compose(claims, coverage_of({row.id: steeper, "other": quiet})).state is VerdictState.PASS
+    owed = coverage_of({row.id: steeper, "other": quiet}, reported={row.id})
+    assert (owed.wanted, owed.seen) == (1, 1)
+    assert compose(claims, owed).state is VerdictState.PASS
+    assert [notice.code for notice in steeper.warnings] == [ComparisonWarn.REPORTED]

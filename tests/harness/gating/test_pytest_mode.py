@@ -14,7 +14,6 @@ from harness.cli.exits import Exit
 from harness.cli.gate import exit_code
 from harness.gating.deadline import Deadline
 from harness.gating.options import GateOptions
-from harness.gating.rows import LEFT_OUT
 from harness.jobs.gate import Gated, gate
 from harness.project import load_project
 from harness.report.gate_page import render_gate
@@ -195,7 +194,8 @@ def test_a_test_that_is_skipped_on_both_sides_is_owed_nothing(work: Repo, compar
     gated = compare()
     (row,) = (row for row in gated.file.rows if row.kpi == "tests/test_speed.py::test_added")
     assert row.state is State.NEW
-    assert row.evidence == [f"{LEFT_OUT}The test is skipped (not on this system)."]
+    assert row.evidence == ["left out on both sides: The test is skipped (not on this system)."]
+    assert [notice.code.value for notice in row.warnings] == ["left-out"]
     assert exit_of(gated) is Exit.OK, "the others were compared"
     out = io.StringIO()
     render_gate(gated.file, Console(file=out, width=80))
@@ -261,11 +261,16 @@ def test_tests_that_cannot_be_collected_are_refused(work: Repo, compare: Compare
         compare()
 
 
-def test_a_base_that_cannot_be_collected_says_that_nothing_gone_is_named(work: Repo, compare: Compare) -> None:
+def test_a_base_that_cannot_be_collected_leaves_open_what_is_gone(work: Repo, compare: Compare) -> None:
     work.commit({"tests/test_more.py": "import mine.nowhere\n"})
-    work.write({"tests/test_more.py": "\n"})
+    work.write({"tests/test_more.py": "\n", "tests/test_speed.py": TESTS.partition("def test_joined")[0]})
     gated = compare()
-    assert set(states(gated).values()) == {State.UNCHANGED}
+    assert {row.kpi: row.state for row in gated.file.rows} == {
+        "tests": State.INCONCLUSIVE,
+        "tests/test_speed.py::test_added": State.UNCHANGED,
+    }
+    assert gated.file.verdict.by == ("tests",)
+    assert exit_of(gated) is Exit.UNKNOWN, "a benchmark has gone, and nobody could name it"
     assert any("base's own tests cannot be collected" in note and "mine.nowhere" in note for note in gated.notes)
 
 

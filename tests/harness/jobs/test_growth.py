@@ -85,4 +85,4 @@ def test_a_length_without_a_number_leaves_the_slope_undefined(project: Path) -> 
     assert found["value"] is None
     assert found["undefined"]["reason"] == "input-undefined"
     assert "broken_ns" in found["undefined"]["detail"]
-    assert "10, 20" in found["undefined"]["detail"]
+    assert found["undefined"]["detail"].endswith("at each history of 10, 20, 40, and there is a number at: 10, 20.")

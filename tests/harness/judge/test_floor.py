@@ -6,14 +6,17 @@ import math
 from random import Random
 
 import pytest
+from scipy.stats import chi2
 
 from harness.judge.floor import LEAST_EDITS, floor_of
 
 
-def edits(tau: float, *, count: int = 30, pairs: int = 64, spread: float = 0.016, seed: int = 1) -> list[list[float]]:
+def edits(
+    tau: float, *, count: int = 30, pairs: int = 64, spread: float = 0.016, seed: int = 1
+) -> dict[str, list[float]]:
     rng = Random(seed)
     moved = [rng.gauss(0, tau) for _ in range(count)]
-    return [[rng.gauss(by, spread) for _ in range(pairs)] for by in moved]
+    return {f"edit {at}": [rng.gauss(by, spread) for _ in range(pairs)] for at, by in enumerate(moved)}
 
 
 def test_edits_that_do_nothing_leave_a_floor_below_a_third_of_a_percent() -> None:
@@ -38,7 +41,7 @@ def test_more_pairs_bound_it_closer() -> None:
 
 def test_one_large_edit_is_in_the_floor() -> None:
     trials = edits(0.0, count=9)
-    shifted = [[ratio + 0.04 for ratio in trials[0]], *trials[1:]]
+    shifted = {**trials, "edit 0": [ratio + 0.04 for ratio in trials["edit 0"]]}
     found = floor_of(shifted)
     assert found is not None
     assert found.size > 0.01
@@ -52,6 +55,23 @@ def test_too_few_edits_bound_nothing() -> None:
 
 
 def test_constant_pairs_have_no_floor_but_what_they_moved() -> None:
-    still = floor_of([[0.0] * 64] * 10)
+    still = floor_of({f"edit {at}": [0.0] * 64 for at in range(10)})
     assert still is not None
     assert still.size == pytest.approx(0.0, abs=1e-6)
+
+
+def test_the_least_number_of_edits_is_where_one_more_gains_less_than_a_tenth() -> None:
+    """Of k edits that moved nothing the squares sum to k errors: the bound over the error is sqrt(k / chi2 - 1)."""
+    left = {k: math.sqrt(k / float(chi2.ppf(0.05, k)) - 1) for k in range(4, 12)}
+    assert [round(left[k], 2) for k in (4, 5, 6)] == [2.15, 1.83, 1.63]
+    gains = {k: 1 - left[k + 1] / left[k] for k in range(4, 11)}
+    assert next(k for k, gain in gains.items() if gain < 0.1) == LEAST_EDITS
+    # Edits that lie exactly one error from zero are such a case, and the code gives that bound.
+    spread, pairs = 0.016, 65
+    steps = [spread * (at - pairs // 2) / (pairs // 2) for at in range(pairs)]
+    still = floor_of({str(at): steps for at in range(6)})
+    assert still is not None
+    error = still.spread / math.sqrt(3 / math.pi * pairs)
+    found = floor_of({str(at): [step + (-1) ** at * error for step in steps] for at in range(6)})
+    assert found is not None
+    assert math.log1p(found.size) == pytest.approx(left[6] * error, rel=1e-6)

@@ -59,3 +59,8 @@ def test_an_unchanged_growth_is_not_steeper() -> None:
 def test_too_few_pairs_bound_nothing() -> None:
     _, low, high = shift_of(weights(LENGTHS), [[0.1]] * 3)
     assert (low, high) == (-math.inf, math.inf)
+
+
+def test_the_margin_doubles_the_cost_over_a_hundredfold_history() -> None:
+    assert round(math.log(2) / math.log(100), 2) == SLOPE_MARGIN
+    assert pytest.approx(2, abs=0.01) == 100**SLOPE_MARGIN

@@ -344,7 +344,11 @@ def test_a_few_spikes_change_nothing() -> None:
 
 def test_the_sample_of_a_process_is_its_median_and_not_its_values() -> None:
     def with_values(values: list[float], by: float) -> Bench:
-        processes = tuple(Process((value * by, value * by, value * by * 9)) for value in values)
+        spiked = [(1, 1, 9), (1, 9, 1), (9, 1, 1)]
+        shapes = [spiked[place % 3] for place in range(len(values))]
+        processes = tuple(
+            Process(tuple(value * by * at for at in shape)) for value, shape in zip(values, shapes, strict=True)
+        )
         return Bench("t", "t", BenchUnit.SECOND, processes, machine=MACHINE)
 
     values = noise(30, seed=1)

@@ -59,8 +59,9 @@ def test_delta_is_three_floors_and_at_least_one_percent(floor: float | None, del
 
 @pytest.mark.parametrize("floor", [-0.01, math.nan, math.inf])
 def test_a_floor_that_is_none_is_refused(floor: float) -> None:
-    with pytest.raises(ValueError, match="floor"):
+    with pytest.raises(ValueError, match="floor") as caught:
         delta_for(floor)
+    assert "calibrate" not in str(caught.value), "no such command exists"
 
 
 @pytest.mark.parametrize(

@@ -1,28 +1,82 @@
-"""Committed floors: written in stable order, read back, refused by name where they are not what they should be."""
+"""Committed floors: written in stable order, read back on their own machine, and else unknown with a reason."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from pathlib import Path
 
 import pytest
 
 from harness.judge.floor import Floor
-from harness.record.floors import FloorError, calibration_path, floors, write_floors
+from harness.measure import machine
+from harness.record.floors import FACTS, calibration_path, facts_of, floors, stated_facts, write_floors
 
 FOUND = {"b_ns[n=2]": Floor(0.00212, 30, 1920, 0.0181, 0.0051), "a_ns": Floor(0.001, 30, 1920, 0.016, 0.002)}
+HERE = {name: f"{name} of the box" for name in FACTS} | {"cores": 2, "libc": "glibc 2.36"}
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
-    file = write_floors(tmp_path, "box", FOUND)
-    assert floors(tmp_path, "box") == {"a_ns": 0.001, "b_ns[n=2]": 0.00212}
+def test_what_is_written_is_read_with_the_hash_of_the_file(tmp_path: Path) -> None:
+    file = write_floors(tmp_path, "box", FOUND, HERE)
+    found = floors(tmp_path, "box", HERE, COMMIT)
+    assert found.sizes == {"a_ns": 0.001, "b_ns[n=2]": 0.00212}
+    assert found.notes == ()
     first = file.read_bytes()
-    write_floors(tmp_path, "box", dict(reversed(FOUND.items())))
+    assert found.sha256 == hashlib.sha256(first).hexdigest()
+    assert (found.table("a_ns"), found.table("c_ns")) == (found.sha256, None)
+    write_floors(tmp_path, "box", dict(reversed(FOUND.items())), HERE)
     assert file.read_bytes() == first
 
 
-def test_another_machine_has_none(tmp_path: Path) -> None:
-    write_floors(tmp_path, "box", FOUND)
-    assert floors(tmp_path, "other") == {}
+def test_a_machine_without_a_file_has_none_and_nothing_is_said(tmp_path: Path) -> None:
+    write_floors(tmp_path, "box", FOUND, HERE)
+    found = floors(tmp_path, "other", HERE, COMMIT)
+    assert (found.sizes, found.sha256, found.notes) == ({}, None, ())
+
+
+@pytest.mark.parametrize("field", FACTS)
+def test_a_machine_that_shares_the_name_gets_no_floor_and_reads_what_differs(field: str, tmp_path: Path) -> None:
+    write_floors(tmp_path, "box", FOUND, HERE)
+    for other in ("something else", None):
+        found = floors(tmp_path, "box", {**HERE, field: other}, COMMIT)
+        assert (found.sizes, found.sha256) == ({}, None)
+        (said,) = found.notes
+        assert f"{field} differs: {HERE[field]} on record, {other or 'not stated'} in this run" in said
+        assert "Every margin is 2 %" in said
+    assert floors(tmp_path, "box", {**HERE, "libc": "musl"}, COMMIT).notes == ()
+
+
+@pytest.mark.parametrize("field", FACTS)
+def test_what_neither_side_can_tell_is_not_taken_for_the_same(field: str, tmp_path: Path) -> None:
+    write_floors(tmp_path, "box", FOUND, {**HERE, field: None})
+    found = floors(tmp_path, "box", {**HERE, field: None}, COMMIT)
+    assert found.sizes == {}
+    assert f"{field} cannot be read" in found.notes[0]
+
+
+def test_a_file_that_names_no_machine_gives_no_floor(tmp_path: Path) -> None:
+    file = write_floors(tmp_path, "box", FOUND, None)
+    assert json.loads(file.read_bytes())["fingerprint"] is None
+    found = floors(tmp_path, "box", HERE, COMMIT)
+    assert found.sizes == {}
+    assert "does not state the machine" in found.notes[0]
+
+
+def test_the_facts_are_among_those_of_a_fingerprint() -> None:
+    fingerprint = machine.fingerprint()
+    assert set(FACTS) <= set(fingerprint)
+    assert {"cores", "cpu_model", "kernel", "python"} <= set(FACTS)
+    assert facts_of(fingerprint) == {name: fingerprint[name] for name in FACTS}
+
+
+def test_stated_facts_are_those_of_the_file(tmp_path: Path) -> None:
+    assert stated_facts(tmp_path, "box") is None
+    file = write_floors(tmp_path, "box", FOUND, HERE)
+    assert stated_facts(tmp_path, "box") == facts_of(HERE)
+    for text in ("", "[]", '{"fingerprint": 3}', "\xff"):
+        file.write_text(text, encoding="latin-1")
+        assert stated_facts(tmp_path, "box") is None
 
 
 @pytest.mark.parametrize(
@@ -39,9 +93,14 @@ def test_another_machine_has_none(tmp_path: Path) -> None:
         "[" * 100_000,
     ],
 )
-def test_a_file_that_is_none_is_named(tmp_path: Path, text: str) -> None:
+def test_a_file_that_is_none_is_named_by_commit_and_path(tmp_path: Path, text: str) -> None:
+    """Not by the folder that the base was laid out in, which is gone when the sentence is read."""
     file = calibration_path(tmp_path, "box")
     file.parent.mkdir(parents=True)
     file.write_text(text)
-    with pytest.raises(FloorError, match=r"calibration\.json.*git checkout"):
-        floors(tmp_path, "box")
+    found = floors(tmp_path, "box", HERE, COMMIT)
+    assert (found.sizes, found.sha256) == ({}, None)
+    (said,) = found.notes
+    assert said.startswith("No floor is taken from baselines/box/calibration.json of the base 0123456789ab: ")
+    assert said.endswith("Look with: git show 0123456789ab:./baselines/box/calibration.json")
+    assert str(tmp_path) not in said

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from collections import OrderedDict
 
 import pytest
 
 from seams.contract.admission import GateTally
 from seams.contract.syscall import Result, ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, Status, VerdictKind
-from seams.syscall.admission import BareGate, CanonicalGate, Gates, PageInError, gates, offer
+from seams.syscall.admission import BareGate, CanonicalGate, Gates, gates, offer
+from seams.syscall.enforcement import RESERVED
+from seams.syscall.held import HeldPages, PageInError
 from seams.syscall.kernel import Kernel
 from seams.syscall.resolver import MemoryStore
 from seams.syscall.screen import screen
@@ -67,7 +70,7 @@ def test_a_quarantined_body_leaves_a_stub() -> None:
     assert result.meta["quarantine_id"] == "q1"
     _, secret = admitted(gate, SECRET.ljust(108))
     assert len(secret.payload) == 65
-    assert (gate.total, gate.quarantined) == (2, 2)
+    assert gate.tally() == GateTally("bare-gate", 2, 2, {"TRUST_VIOLATION": 1, "SECRET_EXFIL": 1})
 
 
 def test_a_body_comes_back_only_when_cleared_and_exactly() -> None:
@@ -90,7 +93,16 @@ def test_the_oldest_is_dropped_and_stays_refused() -> None:
         gate.page_in("q1")
     gate.clear("q5")
     assert gate.page_in("q5") == INJECTION + b"4"
-    assert (gate.evicted, gate.quarantined) == (2, 5)
+    assert (gate.tally().evicted, gate.tally().quarantined) == (2, 5)
+
+
+def test_the_first_of_many_pages_is_found_without_a_walk_over_those_that_went() -> None:
+    held = HeldPages(MemoryStore(), cap=3)
+    for index in range(300):
+        held.hold(b"%d" % index, f"p{index}")
+    assert isinstance(held._pages, OrderedDict)
+    assert [f"p{index}" in held for index in (0, 296, 297, 299)] == [False, False, True, True]
+    assert held.evicted == 297
 
 
 def test_clearing_before_it_is_held_clears_nothing() -> None:
@@ -111,14 +123,15 @@ def test_a_long_body_becomes_a_pointer() -> None:
     assert (verdict.kind, result.payload) == (VerdictKind.TRANSFORM, long)
     assert verdict.new_args == b'{"_paged":true,"hint":"oversize","len":4098,"ref":"%s"}' % digest.encode()
     assert gate.page_in(digest) == long
-    assert (gate.total, gate.quarantined) == (2, 0)
+    assert (gate.tally().total, gate.tally().quarantined) == (2, 0)
 
 
 def test_share_of_quarantines() -> None:
     gate = BareGate()
     for body in (b"fine", SECRET, SECRET, b"fine too", SECRET):
         admitted(gate, body)
-    assert (gate.quarantined, gate.total, gate.quarantined / gate.total) == (3, 5, 0.6)
+    tally = gate.tally()
+    assert (tally.quarantined, tally.total, tally.rate) == (3, 5, 0.6)
 
 
 @pytest.mark.parametrize(
@@ -214,6 +227,31 @@ def test_a_long_body_is_screened_again_when_it_comes_back(monkeypatch: pytest.Mo
         gate.page_in(hashlib.sha256(long).hexdigest())
 
 
+def test_what_was_cleared_for_one_finding_does_not_come_back_with_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    gate = BareGate()
+    admitted(gate, INJECTION)
+    gate.clear("q1")
+    monkeypatch.setattr("seams.syscall.bare_gate.screen", lambda body, lower: ReasonCode.SECRET_EXFIL)
+    with pytest.raises(PageInError, match="SECRET_EXFIL"):
+        gate.page_in("q1")
+
+
+def test_to_clear_a_body_unpins_nothing() -> None:
+    store = MemoryStore()
+    gate = BareGate(store)
+    admitted(gate, INJECTION)
+    gate.clear("q1")
+    gate.page_in("q1")
+    assert store.stats().pinned == 1
+
+
+def test_a_gate_keeps_books_of_what_it_let_go_of_either_kind() -> None:
+    gate = BareGate(cap=1)
+    for body in (INJECTION, SECRET, b"ab " * 2000, b"cd " * 2000, b"ef " * 2000):
+        admitted(gate, body)
+    assert gate.tally().evicted == 1 + 2
+
+
 def test_the_books_of_the_chain() -> None:
     chain = Gates()
     for body in (b"fine", SECRET, INJECTION, SECRET, b"0123456789ABCDEF" * 60):
@@ -244,6 +282,19 @@ def test_behind_the_canonical_gate_the_bare_one_sees_a_stub() -> None:
         assert (result.meta["admit"], result.meta["reason"]) == ("quarantined", "TRUST_VIOLATION")
     assert [tally.rate for tally in alone.tallies()] == [1.0]
     assert [tally.rate for tally in chain.tallies()] == [1.0, 0.0]
+
+
+@pytest.mark.parametrize("key", sorted(RESERVED))
+def test_an_engine_cannot_say_what_was_done_with_its_result(key: str) -> None:
+    """Neither that it was served without policy, nor that it is in quarantine, nor that a gate refused it."""
+    result = Result(Status.OK, b"a quiet answer", {key: "vdso", "input_tokens": "3"})
+    assert Gates().admit(CALL, result).kind == VerdictKind.ALLOW
+    assert result.meta.pop("durability") == "turn"
+    assert result.meta == {"input_tokens": "3"}
+    kept_out = Result(Status.OK, SECRET, {key: "vdso"})
+    Gates().admit(CALL, kept_out)
+    told = {name: kept_out.meta.get(name) for name in ("admit", "reason", "quarantine_id", "served_by", "verdict")}
+    assert list(told.values()) == ["quarantined", "SECRET_EXFIL", "ng-q1", None, None]
 
 
 def test_no_objection_is_an_allow_and_leaves_the_payload_alone() -> None:

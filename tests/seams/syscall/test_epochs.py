@@ -60,6 +60,8 @@ def test_a_tool_has_one_namespace_or_none(tool: str, namespace: str | None) -> N
         ("flights", {"origin": "SFO"}, None),
         ("fx", {"from": "USD", "from_currency": "EUR", "to": "JPY"}, None),
         ("docs", {"topic": "bags"}, None),
+        ("users", {"named:user_id": "mia"}, "MIA"),
+        ("users", {"user_id": "mia", "named:user_id": "bob"}, None),
     ],
 )
 def test_an_entity_is_named_in_full_or_not(namespace: str, args: dict[str, Any] | None, entity: str | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -103,6 +105,7 @@ def test_a_trace_that_begins_anew_starts_trusted() -> None:
 
 def test_traces_do_not_pile_up() -> None:
     ledger = FlowLedger()
+    assert isinstance(ledger._marks, OrderedDict), "whose first key is found without a walk over those deleted"
     for number in range(TRACES + 10):
         seen(ledger, "get_x", str(number))
     assert (len(ledger), ledger.evicted) == (TRACES, 10)

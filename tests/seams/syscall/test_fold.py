@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 from seams.syscall import fold as folding
-from seams.syscall.fold import Chain, KindError, fold, fold_rank, kind_name, register_kind
+from seams.syscall.fold import Chain, KindError, claim_of, fold, fold_rank, kind_name, register_kind
 
 CALL = ToolCall("t")
 SILENT = (VerdictKind.DEFER, VerdictKind.INDETERMINATE)
@@ -100,8 +100,16 @@ def test_the_chain_sorts_and_scopes() -> None:
     assert chain.fold(ToolCall("t")).by == "only"
     assert chain.fold(ToolCall("u")).by == "early"
     assert only.asked == 1
-    assert len(chain.scoped("t")) == 3
-    assert len(chain.scoped("u")) == 2
+    assert (early.asked, late.asked) == (2, 2)
+
+
+def test_a_granted_claim_lifts_its_own_demand_alone() -> None:
+    chain = Chain([Says(VerdictKind.REQUIRE_WITNESS, "a"), Says(VerdictKind.REQUIRE_WITNESS, "b")])
+    call = ToolCall("t")
+    assert claim_of(chain.fold(call)) == ("a", "")
+    assert claim_of(chain.fold(call, {("a", "")})) == ("b", "")
+    assert claim_of(chain.fold(call, {("a", "paid"), ("b", "")})) == ("a", "")
+    assert chain.fold(call, {("a", ""), ("b", "")}).kind == VerdictKind.ALLOW
 
 
 some = st.lists(st.sampled_from([*VerdictKind, 4_000]), min_size=1, max_size=5)

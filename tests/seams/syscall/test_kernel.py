@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from seams.contract.syscall import Counters, Handle, Resolver, Result, ToolCall, Verdict
-from seams.contract.verdict import ReasonCode, Status, VerdictKind, Witness
+from seams.contract.verdict import ReasonCode, Status, Taint, VerdictKind, Witness
+from seams.engines.mock import MockEngine
 from seams.engines.noop import NoopEngine
 from seams.syscall import reap as reaping
 from seams.syscall import submit as submitting
@@ -154,13 +155,85 @@ def test_a_claim_needs_a_witness(known: list[Witness], kind: str, reason: str) -
             assert result.meta["witness"] == ("refuted" if reason == "TRUST_VIOLATION" else "none")
 
 
+class Asks(Says):
+    """A rung or a gate that wants a claim corroborated."""
+
+    def __init__(self, claim: str = "paid", by: str = "asks") -> None:
+        super().__init__(Verdict(VerdictKind.REQUIRE_WITNESS, by=by, meta={"claim": claim}))
+        self.name = by
+
+
+@pytest.mark.parametrize("first", ["asks", "redacts"])
+def test_a_confirmed_claim_dispatches_no_argument_that_is_to_be_redacted(first: str) -> None:
+    redacts = Says(Verdict(VerdictKind.TRANSFORM, by="redacts", new_args=b'{"password":"[REDACTED]"}'))
+    rungs = [Asks(), redacts] if first == "asks" else [redacts, Asks()]
+    kernel = Kernel(Chain(rungs), MockEngine(), resolvers=(Knows(Witness.CONFIRMED),))
+    call = ToolCall("t", b'{"password":"hunter2"}')
+    result, verdict = kernel.syscall(call)
+    assert (verdict.kind, verdict.by, call.args) == (VerdictKind.TRANSFORM, "redacts", b'{"password":"[REDACTED]"}')
+    assert b"hunter2" not in result.payload
+    assert moved(kernel) == {"submits": 1, "transforms": 1, "engine_calls": 1, "admitted": 1}
+
+
+def test_in_the_whole_chain_a_confirmed_claim_leaves_redaction_and_books_as_they_are() -> None:
+    kernel = fresh_kernel("default", resolvers=[Knows(Witness.CONFIRMED)])
+    kernel.chain = Chain([*kernel.chain.rungs, Asks()])
+    result, verdict = kernel.syscall(ToolCall("get_x", b'{"password":"hunter2"}'))
+    assert (verdict.kind, verdict.by) == (VerdictKind.TRANSFORM, "monitor")
+    assert b"hunter2" not in result.payload
+    assert kernel.ladder.total == 1, "judged again, and counted once"
+
+
+def test_every_claim_needs_its_own_witness() -> None:
+    class KnowsOne(Knows):
+        def resolve(self, call: ToolCall, claim: str) -> Witness:
+            self.claims.append(claim)
+            return Witness.CONFIRMED if claim == "paid" else Witness.UNKNOWN
+
+    for side in ("call", "result"):
+        knows = KnowsOne(Witness.CONFIRMED)
+        two, allow = (Asks(), Asks("signed", "other")), (Says(Verdict(VerdictKind.ALLOW)),)
+        rungs, gates = (two, ()) if side == "call" else (allow, two)
+        kernel = Kernel(Chain(rungs), NoopEngine(), admitters=gates, resolvers=(knows,))
+        result, _ = kernel.syscall(ToolCall("t"))
+        assert (result.meta["reason"], knows.claims) == ("UNWITNESSED", ["paid", "signed"])
+
+
+def test_a_rung_that_is_never_content_is_refused() -> None:
+    class Insatiable(Asks):
+        asked = 0
+
+        def adjudicate(self, call: ToolCall) -> Verdict:
+            self.asked += 1
+            return Verdict(VerdictKind.REQUIRE_WITNESS, by="asks", meta={"claim": f"paid {self.asked} times"})
+
+    kernel = Kernel(Chain([Insatiable()]), NoopEngine(), resolvers=(Knows(Witness.CONFIRMED),))
+    result, verdict = kernel.syscall(ToolCall("t"))
+    assert (verdict.kind, result.meta["reason"]) == (VerdictKind.DENY, "UNWITNESSED")
+
+
+@pytest.mark.parametrize(
+    ("kind", "counter", "payload"),
+    [(VerdictKind.TRANSFORM, "admitted", b"clean"), (VerdictKind.QUARANTINE, "quarantines", b"{}")],
+)
+@pytest.mark.parametrize("first", ["asks", "strict"])
+def test_a_confirmed_result_is_still_rewritten_or_kept_out(kind: int, counter: str, payload: bytes, first: str) -> None:
+    strict = Says(Verdict(kind, ReasonCode.SECRET_EXFIL, "strict", b"clean"))
+    gates = (Asks(), strict) if first == "asks" else (strict, Asks())
+    allow = Chain([Says(Verdict(VerdictKind.ALLOW))])
+    kernel = Kernel(allow, NoopEngine(), admitters=gates, resolvers=(Knows(Witness.CONFIRMED),))
+    result, _ = kernel.syscall(ToolCall("t"))
+    assert (result.payload, getattr(kernel.counters(), counter)) == (payload, 1)
+    assert result.meta["reason"] == "SECRET_EXFIL"
+
+
 def test_an_engine_that_fails_is_counted_and_admits_nothing() -> None:
     kernel = Kernel(Chain([Says(Verdict(VerdictKind.ALLOW))]), Fails())
     handle, _ = kernel.submit(ToolCall("t"))
     with pytest.raises(OSError, match="line is down"):
         kernel.reap(handle)
     result, _ = kernel.syscall(ToolCall("t"))
-    assert (result.status, result.meta["error"]) == (Status.ERROR, "OSError: the line is down")
+    assert (result.status, result.meta["error"]) == (Status.ERROR, "OSError")
     assert moved(kernel) == {"submits": 2, "engine_calls": 2, "engine_errors": 2}
 
 
@@ -168,6 +241,21 @@ def test_what_an_engine_says_while_it_fails_stays_out_of_the_context() -> None:
     kernel = Kernel(Chain([Says(Verdict(VerdictKind.ALLOW))]), Fails())
     result, _ = kernel.syscall(ToolCall("t"))
     assert json.loads(result.payload) == {"error": "OSError"}
+    assert "line" not in str(result.meta), "nor in what stands beside it"
+
+
+def test_an_engine_that_fails_raises_the_mark_of_its_trace() -> None:
+    kernel = fresh_kernel("default", Fails())
+    assert kernel.flow is not None
+    kernel.syscall(ToolCall("get_x", trace_id="told"))
+    handle, _ = kernel.submit(ToolCall("get_x", trace_id="raised"))
+    with pytest.raises(OSError, match="line is down"):
+        kernel.reap(handle)
+    assert [kernel.flow.mark(trace) for trace in ("told", "raised", "none")] == [
+        Taint.TAINTED,
+        Taint.TAINTED,
+        Taint.TRUSTED,
+    ]
 
 
 class Broken(Says):
@@ -191,22 +279,69 @@ def test_a_gate_that_breaks_down_is_no_error_of_the_engine() -> None:
         kernel.syscall(ToolCall("t"))
 
 
-def test_a_completion_is_learned_from_once_and_a_failure_never() -> None:
-    class Learns(Vdso):
-        __slots__ = ("seen",)
+class Learns(Vdso):
+    __slots__ = ("seen",)
 
-        def observe(self, call: ToolCall, result: Result) -> None:
-            self.seen.append((call.tool, result.payload))
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[tuple[str, Status]] = []
 
+    def observe(self, call: ToolCall, result: Result) -> None:
+        self.seen.append((call.tool, result.status))
+
+
+def test_however_a_call_ended_it_is_learned_from_once() -> None:
     allow = Chain([Says(Verdict(VerdictKind.ALLOW))])
     path = Learns()
-    path.seen = []
     kernel = Kernel(allow, NoopEngine(), path)
     kernel.syscall(ToolCall("one"))
     kernel.syscall(ToolCall("two"))
-    assert path.seen == [("one", b"{}"), ("two", b"{}")]
-    Kernel(allow, Fails(), path).syscall(ToolCall("three"))
-    assert len(path.seen) == 2
+    failing = Kernel(allow, Fails(), path)
+    failing.syscall(ToolCall("three"))
+    handle, _ = failing.submit(ToolCall("four"))
+    with pytest.raises(OSError, match="line is down"):
+        failing.reap(handle)
+    gated = Kernel(allow, NoopEngine(), path, admitters=(Broken(Verdict(VerdictKind.ALLOW)),))
+    with pytest.raises(OSError, match="gate is gone"):
+        gated.syscall(ToolCall("five"))
+    assert path.seen == [
+        ("one", Status.OK),
+        ("two", Status.OK),
+        ("three", Status.ERROR),
+        ("four", Status.ERROR),
+        ("five", Status.ERROR),
+    ]
+
+
+@pytest.mark.parametrize("ends", ["engine", "gate", "interrupt"])
+def test_a_write_that_ends_in_an_error_strands_what_was_read(ends: str) -> None:
+    class Ends(NoopEngine):
+        def complete(self, call: ToolCall) -> Result:
+            if call.tool == "book_it" and ends == "engine":
+                raise OSError("the line is down")
+            if call.tool == "book_it" and ends == "interrupt":
+                raise KeyboardInterrupt
+            return super().complete(call)
+
+    allow = Chain([Says(Verdict(VerdictKind.ALLOW))])
+    kernel = Kernel(allow, Ends(), Vdso())
+    kernel.syscall(ToolCall("get_x", meta=HINTS))
+    assert kernel.syscall(ToolCall("get_x", meta=HINTS))[1].by == "vdso"
+    if ends == "gate":
+        kernel.admitters = (Broken(Verdict(VerdictKind.ALLOW)),)
+    handle, _ = kernel.submit(ToolCall("book_it"))
+    with pytest.raises((OSError, KeyboardInterrupt)):
+        kernel.reap(handle)
+    kernel.admitters = ()
+    assert kernel.syscall(ToolCall("get_x", meta=HINTS))[1].by != "vdso"
+
+
+def test_a_read_whose_gate_broke_down_is_not_kept() -> None:
+    path = Vdso()
+    kernel = Kernel(Chain([Says(Verdict(VerdictKind.ALLOW))]), NoopEngine(), path, admitters=(Broken(Verdict(0)),))
+    with pytest.raises(OSError, match="gate is gone"):
+        kernel.syscall(ToolCall("get_x", meta=HINTS))
+    assert path.stats().fills == 0
 
 
 @pytest.mark.parametrize(
@@ -282,6 +417,34 @@ def test_a_quarantined_read_is_served_again_as_its_stub() -> None:
     assert (first.meta["admit"], verdict.by) == ("quarantined", "vdso")
     assert first.payload == again.payload
     assert b"_quarantined" in again.payload
+    assert again.meta["quarantine_id"] == first.meta["quarantine_id"]
+    assert "admit" not in again.meta, "nothing was admitted"
+
+
+def test_a_stub_that_is_served_again_marks_the_trace_as_the_body_did() -> None:
+    kernel = fresh_kernel("airline")
+    assert kernel.flow is not None
+    read = (b'{"topic":"refunds"}', HINTS)
+    for trace in ("first", "again"):
+        kernel.syscall(ToolCall("fetch_policy", *read, trace_id=trace))
+        assert kernel.flow.mark(trace) is Taint.QUARANTINED
+
+
+def test_what_its_owner_does_to_a_call_after_the_submit_does_not_run() -> None:
+    kernel = fresh_kernel("default")
+    hints = dict(HINTS)
+    call = ToolCall("get_x", b'{"n":1}', hints)
+    handle, _ = kernel.submit(call)
+    call.tool, call.args = "get_y", b'{"password":"x"}'
+    hints["destructive"] = "true"
+    assert json.loads(kernel.reap(handle).payload) == {"tool": "get_x", "echo": '{"n":1}', "ok": True}
+    assert kernel.syscall(ToolCall("get_x", b'{"n":1}', HINTS))[1].by == "vdso", "and it is no write either"
+
+
+def test_what_is_judged_is_what_the_bytes_say() -> None:
+    call = ToolCall("get_user_details", b'{"user_id":7}')
+    (call.arguments() or {})["user_id"] = "changed after it was read"
+    assert fresh_kernel("airline").submit(call)[1].reason == ReasonCode.MALFORMED
 
 
 def test_the_seams_offer_kernels_on_local_engines_only() -> None:

@@ -66,6 +66,24 @@ def test_an_explicit_deny_comes_before_everything() -> None:
         ("Bash", {"command": "sed -i s/a/b/ conf/policy.toml"}, True),
         ("shell", {"cmd": "rm -rf .git/"}, True),
         ("bash", {"command": "cat .git/config"}, False),
+        ("bash", {"command": ["rm", "-rf", ".git"]}, True),
+        ("bash", {"command": ["cat", ".git/config"]}, False),
+        ("bash", {"command": {"argv": ["touch", "conf/policy.toml"]}}, True),
+        ("bash", {"argv": ["rm", "-rf", ".git"]}, True),
+        ("bash", {"cwd": ".git", "command": "rm -rf ."}, True),
+        ("bash", {"command": "rm -rf .git && ls"}, True),
+        ("bash", {"command": "rm -rf .gitignore"}, False),
+        ("bash", {"command": "rsync -a x/ .git/"}, True),
+        ("bash", {"command": "git config --file .git/config a b"}, True),
+        ("bash", {"command": "/usr/bin/git -C . config -f .git/config a b"}, True),
+        ("bash", {"command": "perl -pi -e s/a/b/ policy.toml"}, True),
+        ("bash", {"command": 'python3.12 -c \'open("policy.toml","w")\''}, True),
+        ("bash", {"command": "find .git/ -delete"}, True),
+        ("bash", {"command": "ls git/ .git/"}, False),
+        ("write_file", {"named:path": "a/.git/config"}, True),
+        ("write_file", {"PATH": "a/.git/config"}, True),
+        ("write_file", {"path": "a/.git"}, True),
+        ("write_file", {"path": {"is": [".git/config"]}}, True),
         ("bash", {"command": "echo x > notes"}, False),
     ],
 )
@@ -100,6 +118,29 @@ RESTRICTED = Policy(allow=frozenset({"save"}), predicates=(GLOB, REGEX, SHORT))
 )
 def test_predicates_restrict(args: dict[str, Any], reason: str) -> None:
     assert judged(RESTRICTED, "save", **args).reason == ReasonCode[reason]
+
+
+@pytest.mark.parametrize(
+    ("args", "reason"),
+    [
+        ({"named:path": "etc/passwd"}, "POLICY_BLOCK"),
+        ({"named:path": "notes/a"}, "NONE"),
+        ({"path": "notes/a", "named:path": "etc/passwd"}, "POLICY_BLOCK"),
+        ({"named:path": "notes/a", "path": "etc/passwd"}, "POLICY_BLOCK"),
+        ({"named:body": "a secret"}, "SECRET_EXFIL"),
+        ({"path": "notes\\..\\..\\etc\\passwd"}, "POLICY_BLOCK"),
+        ({"path": "notes/..\\..\\etc/passwd"}, "POLICY_BLOCK"),
+        ({"path": "notes\\a"}, "NONE"),
+    ],
+)
+def test_another_spelling_of_an_argument_is_the_same_argument(args: dict[str, Any], reason: str) -> None:
+    assert judged(RESTRICTED, "save", **args).reason == ReasonCode[reason]
+
+
+def test_a_glob_may_be_written_with_backslashes() -> None:
+    policy = Policy(allow=frozenset({"save"}), predicates=(Predicate("save", "path", allow_globs=("C:\\data\\*",)),))
+    for path, kind in (("C:\\data\\a", "ALLOW"), ("C:/data/a", "ALLOW"), ("C:\\data\\..\\a", "DENY")):
+        assert VerdictKind(judged(policy, "save", path=path).kind).name == kind
 
 
 def test_where_rules_overlap_the_one_that_refuses_wins() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -240,3 +241,13 @@ def test_the_bound_the_pins_and_the_books_hold(steps: list[tuple[str, int]], bou
         assert told.pinned == sum(count > 0 for count in pins)
         loose = [len(texts[index]) for index in here if not pins[index] and digests[index] != latest]
         assert not bound or told.size <= bound or not loose
+
+
+def test_many_go_at_once_the_oldest_first_and_at_one_step_each() -> None:
+    store = MemoryStore(max_bytes=1_000_000)
+    refs = [store.put(body(index, 1000)) for index in range(1000)]
+    store.put(b"x" * 997_000)
+    assert [held(store, ref) for ref in refs] == [False] * 997 + [True] * 3
+    assert store.stats().evictions == 997
+    # The first key of a plain dict is found by walking over every key that was deleted before it.
+    assert isinstance(store._idle, OrderedDict)

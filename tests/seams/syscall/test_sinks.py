@@ -88,6 +88,8 @@ def test_the_mark_is_that_of_the_calls_own_trace() -> None:
         ({"callback": "10.0.0.7:8080"}, True),
         ({"webhook": "localhost:9000"}, True),
         ({"dest": "evil\uff0eexample"}, True),
+        ({"named:dest": "write to evil.example"}, True),
+        ({"named:path": "notes.md"}, False),
         ({"address": "12 Main Street"}, False),
         # Any other argument only where all of it is an address.
         ({"q": "https://evil.example/x"}, True),

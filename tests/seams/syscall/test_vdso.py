@@ -116,18 +116,34 @@ def test_a_completed_write_strands_what_was_read() -> None:
     assert path.lookup(read()) is None
 
 
-def test_a_failed_write_strands_nothing() -> None:
+@pytest.mark.parametrize("status", Status)
+def test_a_write_that_failed_may_have_been_done(status: Status) -> None:
     path = Vdso()
     path.observe(read(), ok())
-    path.observe(ToolCall("update_status"), Result(Status.ERROR, b"{}"))
-    assert path.lookup(read()) is not None
+    path.observe(ToolCall("update_status"), Result(status, b"{}"))
+    assert path.lookup(read()) is None
+
+
+@pytest.mark.parametrize("tool", ["create_order", "refund_payment", "transfer_funds", "get_x", ""])
+@pytest.mark.parametrize("meta", [{}, {"readOnlyHint": "false"}, {"readOnlyHint": "TRUE"}, {"idempotentHint": "true"}])
+def test_what_is_not_said_to_read_only_may_have_written(tool: str, meta: dict[str, str]) -> None:
+    path = Vdso()
+    path.observe(read(), ok())
+    path.observe(ToolCall(tool, b"{}", meta), ok())
+    assert (path.lookup(read()), path.version) == (None, 1)
+
+
+def test_a_hint_does_not_make_a_read_of_what_sounds_like_a_write() -> None:
+    path = Vdso()
+    path.observe(read(), ok())
+    path.observe(read("book_it"), ok())
+    assert path.lookup(read()) is None
 
 
 @pytest.mark.parametrize(
     ("call", "result"),
     [
         (read(), Result(Status.ERROR, b"{}")),
-        (read(), Result(Status.OK, b"{}", {"served_by": "vdso"})),
         (ToolCall("get_x"), ok()),
         (read(readOnlyHint="false"), ok()),
         (read(idempotentHint="yes"), ok()),
@@ -136,7 +152,31 @@ def test_a_failed_write_strands_nothing() -> None:
 def test_what_does_not_fill(call: ToolCall, result: Result) -> None:
     path = Vdso()
     path.observe(call, result)
-    assert (path.stats().fills, path.version) == (0, 0)
+    assert path.stats().fills == 0
+
+
+def test_what_was_read_in_one_world_is_served_in_no_other() -> None:
+    path = Vdso()
+    one, other = path.mount("default", lookup=True), path.mount("airline", lookup=True)
+    call = ("get_user_details", b'{"user_id":"u"}', HINTS)
+    echoed = one.syscall(ToolCall(*call))[0]
+    told, verdict = other.syscall(ToolCall(*call))
+    assert (verdict.by, told.payload == echoed.payload) == ("monitor", False)
+    for kernel, payload in (
+        (one, echoed.payload),
+        (other, told.payload),
+        (path.mount("default", True), echoed.payload),
+    ):
+        again, verdict = kernel.syscall(ToolCall(*call))
+        assert (verdict.by, again.payload) == ("vdso", payload)
+    assert (path.stats().hits, path.stats().fills) == (3, 2), "one book for all worlds"
+    other.syscall(ToolCall("book_flight", b'{"user_id":"u","flight_id":"f"}'))
+    assert one.syscall(ToolCall(*call))[1].by == "monitor", "a write strands too much, never too little"
+
+
+def test_arguments_with_a_twin_key_are_no_numbers() -> None:
+    assert calculate(b'{"a":1,"a":2,"b":3}') is None
+    assert calculate(b'{"a":1,"b":2,"c":{"a":1,"a":2}}') is None
 
 
 def test_the_first_answer_stays() -> None:

@@ -90,6 +90,24 @@ def test_a_revocation_is_not_forgotten() -> None:
     assert served(path, read()) == b"unwitnessed", "an answer that lost its witness makes way without being asked for"
 
 
+def test_revocations_beyond_the_bound_leave_no_witness_to_be_believed() -> None:
+    path = Vdso()
+    path._reads = Reads(8, Epochs(), MemoryStore(), revocations=2)
+    path.observe(read(k=0), ok(b"0", witness="good"))
+    path.observe(read(k=1), ok(b"1"))
+    for number in range(2):
+        path.revoke(f"w{number}")
+    assert served(path, read(k=0)) == b"0"
+    path.revoke("w2")
+    assert (served(path, read(k=0)), served(path, read(k=1))) == (None, b"1")
+    path.observe(read(k=2), ok(b"2", witness="w0"))
+    path.observe(read(k=3), ok(b"3", witness="new"))
+    assert [served(path, read(k=key)) for key in (2, 3)] == [None, None], "what was forgotten is not believed again"
+    for number in range(1000):
+        path.revoke(f"more {number}")
+    assert len(path._reads._revoked) <= 2
+
+
 def test_no_principal_can_be_spelled_into_the_arguments() -> None:
     path = Vdso()
     path.observe(ToolCall("get_mail", b"b\0z", {**HINTS, "principal": "a"}), ok(b"of a"))

@@ -22,7 +22,7 @@ def alone(signal: str) -> Weights:
 def scored(
     signal: str, each: Span, max_step: int = 4, intents: tuple[str, ...] = ("alpha beta", "gamma delta")
 ) -> float:
-    return Scorer(Forecast(intents, weights=alone(signal)), max_step).benefit(each)
+    return Scorer(Forecast(intents, weights=alone(signal)), max_step).score(each)[0]
 
 
 def test_words_are_lower_case_runs_of_three_or_more_letters_and_digits() -> None:
@@ -64,19 +64,19 @@ def test_a_history_of_one_span_has_no_recency() -> None:
 def test_all_zero_weights_mean_the_defaults() -> None:
     each = span(2, "alpha", durability=Durability.DURABLE, utility=4)
     zeroed, default = Forecast(("alpha",), weights=NOTHING), Forecast(("alpha",))
-    assert Scorer(zeroed, 4).benefit(each) == Scorer(default, 4).benefit(each) == pytest.approx(1 + 0.5 + 0.4 + 0.1)
+    assert Scorer(zeroed, 4).score(each)[0] == Scorer(default, 4).score(each)[0] == pytest.approx(1 + 0.5 + 0.4 + 0.1)
 
 
 def test_sealed_and_tombstoned_are_worth_exactly_nothing_and_are_counted() -> None:
     scorer = Scorer(Forecast(("alpha",)), 4)
     marked = [span(4, "alpha", sealed=True), span(4, "alpha", tombstoned=True)]
-    assert [scorer.benefit(each) for each in marked] == [0.0, 0.0]
+    assert [scorer.score(each)[0] for each in marked] == [0.0, 0.0]
     assert scorer.calls == 2
 
 
 def test_a_sum_that_is_not_finite_is_worth_nothing() -> None:
     weights = Weights(relevance=float("inf"))
-    assert Scorer(Forecast(("alpha",), weights=weights), 4).benefit(span(1, "alpha")) == 0
+    assert Scorer(Forecast(("alpha",), weights=weights), 4).score(span(1, "alpha"))[0] == 0
 
 
 def test_refund_fee_golden() -> None:
@@ -108,4 +108,4 @@ def test_a_benefit_is_finite_and_within_the_sum_of_the_weights(
     step: int, max_step: int, utility: float, durability: Durability
 ) -> None:
     each = span(step, "alpha", utility=utility, durability=durability)
-    assert 0 <= Scorer(Forecast(("alpha beta",)), max_step).benefit(each) <= sum(Weights()) + 1e-9
+    assert 0 <= Scorer(Forecast(("alpha beta",)), max_step).score(each)[0] <= sum(Weights()) + 1e-9

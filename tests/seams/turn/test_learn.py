@@ -64,7 +64,7 @@ def test_what_is_learned_from_are_the_signals_of_the_score() -> None:
     signals = scorer.signals(span)
     assert signals == Weights(0.5, 0.75, 0.6, 0.5, 0.5)
     assert scorer.calls == 0
-    assert scorer.benefit(span) == pytest.approx(sum(signals))
+    assert scorer.score(span)[0] == pytest.approx(sum(signals))
     assert Scorer(Forecast(), 4).signals(span).relevance == 0
 
 

@@ -1,16 +1,17 @@
-"""The replay of authored traces: its four arms, and what it shows of the engine and of the context."""
+"""The replay of authored traces: its three arms, the engine that it is handed, and what it shows of the context."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import astuple, replace
+from dataclasses import astuple
 from pathlib import Path
 
 import pytest
 
 from harness.formats.limits import Limits
 from harness.formats.toolcalls import read_tool_calls
-from seams.contract.syscall import Counters, Result, ToolCall, Verdict
+from harness.probes.turn._books import mismatches, totals
+from seams.contract.syscall import Result, ToolCall, Verdict
 from seams.contract.turntax import Arm, Replay
 from seams.contract.verdict import Status, VerdictKind
 from seams.engines.airline import POISON, AirlineEngine
@@ -36,11 +37,11 @@ def kernel(replay: Replay) -> tuple[int, ...]:
 def check_books(arms: dict[Arm, Replay]) -> None:
     for arm, replay in arms.items():
         assert replay.arm is arm
-        assert replay.mismatches() == ()
+        assert mismatches(replay, replay.counters.engine_calls) == ()
     served = arms[Arm.ON].counters.vdso_hits
-    saved = {arm: sum(arms[arm].totals()[name] for name in ("grammar", "pure", "dedup", "static")) for arm in Arm}
+    saved = {arm: sum(totals(arms[arm])[name] for name in ("grammar", "pure", "dedup", "static")) for arm in Arm}
     assert saved[Arm.ON] - saved[Arm.OFF] == served
-    assert saved[Arm.OFF] == arms[Arm.OFF].totals()["grammar"]
+    assert saved[Arm.OFF] == totals(arms[Arm.OFF])["grammar"]
 
 
 def test_an_authored_trace_in_the_default_world() -> None:
@@ -52,18 +53,41 @@ def test_an_authored_trace_in_the_default_world() -> None:
     assert kernel(arms[Arm.OFF]) == (8, 0, 7, 1, 1, 0)
     # What the off arm read before its write is stranded; what it read after is still good.
     assert [each.value for each in arms[Arm.SHARED_CACHE].classes][:2] == ["dedup", "dedup"]
-    assert arms[Arm.BASELINE].counters.engine_calls == 8
 
 
 def test_an_authored_trace_in_the_airline_world() -> None:
     expected, arms = replays(AUTHORED / "desk-airline.json")
     check_books(arms)
     assert [each.value for each in arms[Arm.ON].classes] == expected
-    on, baseline = arms[Arm.ON], arms[Arm.BASELINE]
-    assert [body is not None for body in on.returned] == [True, True, True, False, False, False, False]
-    assert all(body is not None for body in baseline.returned)
-    assert (POISON.encode() in (on.returned[0] or b""), POISON.encode() in on.context[0]) == (True, False)
-    assert baseline.context == baseline.returned
+    assert POISON.encode() not in b"".join(arms[Arm.ON].context)
+
+
+class Noting:
+    """An engine that notes the tools which it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def complete(self, call: ToolCall) -> Result:
+        self.asked.append(call.tool)
+        return Result(Status.OK, b"{}", {"input_tokens": "3"})
+
+
+def test_an_engine_that_is_brought_along_gets_what_is_let_through() -> None:
+    calls = [
+        ToolCall("get_x", b"{}", HINTS),
+        ToolCall("get_x", b"{}", HINTS),
+        ToolCall("launch"),
+        ToolCall("get_y", meta={"readOnlyHint": "true"}),
+    ]
+    seen = {}
+    for arm in Arm:
+        engine = Noting()
+        told = TurnTaxReplay().replay(calls, "default", arm, engine)
+        seen[arm] = (engine.asked, told.input_tokens)
+    assert seen[Arm.ON] == (["get_x", "get_y"], 6)
+    assert seen[Arm.OFF] == (["get_x", "get_x", "get_y"], 9)
+    assert seen[Arm.SHARED_CACHE] == (["get_x", "get_x", "get_y", "get_y"], 3)
 
 
 def test_a_replay_leaves_the_calls_and_the_next_replay_alone() -> None:
@@ -74,34 +98,6 @@ def test_a_replay_leaves_the_calls_and_the_next_replay_alone() -> None:
     assert first == second
     assert (call.seq, call.args) == (0, b'{"from":"USD","to":"EUR","amount":1}')
     assert [offer(engine) for engine in ("none", "noop", "remote")] == [None, None, None]
-
-
-def test_unmediated_tools_really_run() -> None:
-    calls = [ToolCall("delete_account"), ToolCall("fetch_policy", b'{"topic":"refund"}'), ToolCall("nothing")]
-    told = TurnTaxReplay().replay(calls, "airline", Arm.BASELINE)
-    assert told.counters.engine_calls == 3
-    assert b"deleted" in told.context[0]
-    assert POISON.encode() in told.context[1]
-    assert told.mismatches() == ()
-    assert told.totals() == dict.fromkeys(told.totals(), 0)
-
-
-def test_books_that_do_not_balance_are_told() -> None:
-    told = TurnTaxReplay().replay([ToolCall("launch")], "default", Arm.ON)
-    cooked = replace(told, counters=Counters(submits=1, engine_calls=1))
-    assert any(line.startswith("denies") for line in cooked.mismatches())
-    assert any("submits" in line for line in replace(told, classes=()).mismatches())
-
-
-def test_an_engine_call_that_no_gate_accounts_for_is_told() -> None:
-    told = TurnTaxReplay().replay([ToolCall("get_x")], "default", Arm.ON)
-    assert told.mismatches() == ()
-    for lost in ("admitted", "engine_calls"):
-        counters = replace(told.counters, **{lost: 0})
-        assert any(line.startswith("engine_calls") for line in replace(told, counters=counters).mismatches())
-    assert any("engine_calls" in line for line in replace(told, returned=(None,)).mismatches())
-    failed = replace(told.counters, admitted=0, engine_errors=1)
-    assert replace(told, counters=failed).mismatches() == ()
 
 
 def test_a_gate_that_breaks_down_ends_the_replay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from seams.contract.verdict import ReasonCode, Status, VerdictKind
 from seams.runtimes.reference import Reference
 from seams.syscall.admission import BareGate, CanonicalGate, Gates
 from seams.syscall.screen import screen
-from tests.harness.probes.syscall.traces import CANARY, Offers, airline, canary, library, workload
+from tests.harness.probes.syscall.traces import CANARY, Makes, Offers, airline, canary, library, workload
 
 SIZES = (64, 1024, 65536)
 
@@ -32,18 +31,6 @@ def costing(runtime: Any, payload: str, size: int = 64) -> Any:
 
 def rate(runtime: Any, work: Any) -> Any:
     return Probe().open("screen_quarantine_rate", runtime, work, {})
-
-
-class Makes:
-    """A runtime that offers a fresh object each time."""
-
-    name, version = "own", "1"
-
-    def __init__(self, make: Callable[[], Any]) -> None:
-        self.make = make
-
-    def offer(self, seam: str, engine: str) -> Any:
-        return self.make()
 
 
 def test_every_kpi_of_the_seam_is_wired(repo: Path) -> None:
@@ -94,11 +81,16 @@ class Says(Gates):
 
     def __init__(self, verdict: Verdict, payload: bytes | None = None) -> None:
         super().__init__()
-        self.verdict, self.payload = verdict, payload
+        self.verdict, self.payload, self.unseen = verdict, payload, 0
 
     def admit(self, call: ToolCall, result: Result) -> Verdict:
-        for gate in self.admitters:
-            gate._tally.total += 1  # type: ignore[attr-defined]
+        return self.say(result)
+
+    def tallies(self) -> tuple[GateTally, ...]:
+        return tuple(replace(tally, total=tally.total + self.unseen) for tally in super().tallies())
+
+    def say(self, result: Result) -> Verdict:
+        self.unseen += 1
         if self.payload is not None:
             result.payload = self.payload
         return self.verdict
@@ -121,21 +113,16 @@ def test_one_verdict_for_everything_is_found_out(name: str, payload: str) -> Non
         costing(Offers(CONSTANTS[name]), payload)
 
 
-class Tires(Gates):
+class Tires(Says):
     """Gates that look at the first results only."""
 
     def __init__(self, looks: int, otherwise: Verdict) -> None:
-        super().__init__()
-        self.looks, self.otherwise = looks, otherwise
+        super().__init__(otherwise)
+        self.looks = looks
 
     def admit(self, call: ToolCall, result: Result) -> Verdict:
         self.looks -= 1
-        if self.looks >= 0:
-            return super().admit(call, result)
-        return Says.admit(self, call, result)  # type: ignore[arg-type]
-
-    verdict = property(lambda self: self.otherwise)
-    payload = None
+        return Gates.admit(self, call, result) if self.looks >= 0 else self.say(result)
 
 
 @pytest.mark.parametrize(("payload", "kind"), [("secret", "QUARANTINE"), ("injection", "QUARANTINE")])
@@ -149,18 +136,14 @@ def test_gates_that_tire_are_found_out(payload: str, kind: str) -> None:
 
 
 def test_a_middle_result_that_slipped_through_is_found_out() -> None:
-    class Slips(Gates):
+    class Slips(Says):
         seen = 0
 
         def admit(self, call: ToolCall, result: Result) -> Verdict:
             self.seen += 1
-            if self.seen != 4:
-                return super().admit(call, result)
-            return Says.admit(self, call, result)  # type: ignore[arg-type]
+            return self.say(result) if self.seen == 4 else Gates.admit(self, call, result)
 
-        verdict, payload = SECRET_OUT, None
-
-    opened = costing(Makes(Slips), "secret")
+    opened = costing(Makes(lambda: Slips(SECRET_OUT)), "secret")
     with pytest.raises(WorkNotDoneError, match="admission 4 of 9"):
         opened.check(opened.batch(9)())
 

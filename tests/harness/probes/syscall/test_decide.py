@@ -11,8 +11,9 @@ import pytest
 
 from harness.measure.clock import Undefined, Workload, WorkNotDoneError
 from harness.measure.timing import Loop, time_batch, time_calls
+from harness.probes._spread import spread
+from harness.probes.syscall._sinks import could_be_late
 from harness.probes.syscall.decide import Probe
-from harness.probes.turn._replay import spread
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import ReasonCode, VerdictKind
 from seams.runtimes.reference import Reference
@@ -40,18 +41,27 @@ def test_calls_and_batches_do_as_many_decisions_as_they_are_told(work: Workload)
         assert time_batch(measured, n, loop).loops == n
 
 
+class Simple:
+    """Refuses what must be refused everywhere, and allows the rest."""
+
+    def decide(self, call: ToolCall) -> Verdict:
+        known = call.args.endswith(b"}") and call.tool != "audit_trail"
+        return Verdict(VerdictKind.ALLOW if known else VerdictKind.DENY)
+
+
 def test_every_decision_is_on_a_fresh_call() -> None:
     seen: list[int] = []
 
-    class Notes:
+    class Notes(Simple):
         def decide(self, call: ToolCall) -> Verdict:
             seen.append(id(call))
             kept.append(call)
-            return Verdict(VerdictKind.ALLOW)
+            return Verdict(super().decide(call).kind)
 
     kept: list[ToolCall] = []
     measured = opened(Offers(Notes()), library())
     seen.clear()
+    kept.clear()
     time_batch(measured, 20, Loop())
     assert len(seen) == len(set(seen)) == 20
     assert all(call.seq == 0 and call._read is None for call in kept)
@@ -60,10 +70,10 @@ def test_every_decision_is_on_a_fresh_call() -> None:
 def test_any_number_of_loops_stands_for_the_whole_trace() -> None:
     asked: list[str] = []
 
-    class Notes:
+    class Notes(Simple):
         def decide(self, call: ToolCall) -> Verdict:
             asked.append(call.tool)
-            return Verdict(VerdictKind.ALLOW)
+            return super().decide(call)
 
     measured = opened(Offers(Notes()), library())
     tools = [call["tool"] for call in library().data["calls"]]
@@ -77,10 +87,10 @@ def test_any_number_of_loops_stands_for_the_whole_trace() -> None:
 
 def test_no_recorded_text_reaches_a_sentence() -> None:
     class Repeats:
-        """Everything it is given, in the verdict; after eight calls another kind."""
+        """Everything it is given, in the verdict; two controls refused, eight calls alike, then another kind."""
 
         def __init__(self, first: int) -> None:
-            self.kinds = itertools.chain([first] * 8, itertools.repeat(VerdictKind.DENY))
+            self.kinds = itertools.chain([VerdictKind.DENY] * 2, [first] * 8, itertools.repeat(VerdictKind.DENY))
 
         def decide(self, call: ToolCall) -> Verdict:
             text = call.args.decode()
@@ -97,12 +107,12 @@ def test_no_recorded_text_reaches_a_sentence() -> None:
 
 
 def test_another_verdict_than_before_is_work_not_done() -> None:
-    class Tires:
+    class Tires(Simple):
         asked = 0
 
         def decide(self, call: ToolCall) -> Verdict:
             self.asked += 1
-            return Verdict(VerdictKind.ALLOW if self.asked <= 8 else VerdictKind.DENY)
+            return super().decide(call) if self.asked <= 10 else Verdict(VerdictKind.DENY)
 
     measured = opened(Offers(Tires()), library())
     with pytest.raises(WorkNotDoneError, match="was expected"):
@@ -158,6 +168,91 @@ def test_a_deny_that_only_the_replay_can_know_is_not_asked_of_the_decision() -> 
     assert not isinstance(opened(Reference(), late), Undefined)
 
 
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        (VerdictKind.ALLOW, "a tool that no rule names must be refused"),
+        (VerdictKind.DENY, "every call is refused; one that is allowed everywhere is DENY/NONE"),
+    ],
+)
+def test_one_verdict_for_everything_over_a_trace_without_classes(kind: VerdictKind, said: str) -> None:
+    class Constant:
+        def decide(self, call: ToolCall) -> Verdict:
+            return Verdict(kind)
+
+    with pytest.raises(WorkNotDoneError, match=said):
+        opened(Offers(Constant()), library())
+
+
+def test_arguments_that_nobody_reads_are_found_out() -> None:
+    class Names:
+        """Judges by the tool's name alone."""
+
+        def decide(self, call: ToolCall) -> Verdict:
+            return Verdict(VerdictKind.DENY if call.tool == "audit_trail" else VerdictKind.ALLOW)
+
+    with pytest.raises(WorkNotDoneError, match="arguments that break off must be refused"):
+        opened(Offers(Names()), library())
+
+    class Ends(Simple):
+        """Takes whatever ends like an object."""
+
+    work = library()
+    calls = [*work.data["calls"], {"tool": "get_note", "args": '{"a": }', "meta": {}, "class": None}]
+    with pytest.raises(WorkNotDoneError, match="arguments of call 8 are no JSON object, and the decision is ALLOW"):
+        opened(Offers(Ends()), replace(work, data={**work.data, "calls": calls}))
+
+
+def with_calls(*calls: tuple[str, str, str | None]) -> Workload:
+    """The airline's trace with these calls behind it: tool, arguments, class."""
+    work = airline()
+    more = [{"tool": tool, "args": args, "meta": {}, "class": named} for tool, args, named in calls]
+    return replace(work, data={**work.data, "calls": [*work.data["calls"], *more]})
+
+
+def test_a_deny_that_is_missing_is_excused_of_sinks_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runtime's own list of sinks has no say: one that names everything would excuse itself."""
+    from seams.syscall import sinks
+
+    class Lax:
+        """The reference decision, with what it must not allow allowed."""
+
+        def __init__(self) -> None:
+            self.inner = offer("none").in_world("airline")  # type: ignore[union-attr]
+
+        def decide(self, call: ToolCall) -> Verdict:
+            wrong = call.tool == "get_user_details" and call.args == b'{"user_id": 8}'
+            return Verdict(VerdictKind.ALLOW) if wrong else self.inner.decide(call)
+
+    monkeypatch.setattr(sinks, "addressed", lambda args: True)
+    monkeypatch.setattr(sinks, "named_sinks", lambda tool: frozenset({"egress"}))
+    work = with_calls(
+        ("get_user_details", '{"user_id": "u"}', "pass"),
+        ("get_user_details", '{"user_id": 8}', "deny"),
+    )
+    with pytest.raises(WorkNotDoneError, match="call 8 must be denied in this trace"):
+        opened(Offers(Lax()), work)
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "late"),
+    [
+        ("fetch_policy", "{}", True),
+        ("Purge_Cache", "{}", True),
+        ("transfer_to_human", '{"to": "a@b.example"}', False),
+        ("get_page", '{"at": ["https://a.example/x"]}', True),
+        ("get_page", '{"where": {"host": "files.example"}}', True),
+        ("get_page", '{"where": "10.0.0.1:8080"}', True),
+        ("get_page", '{"note": "tell (me@there.example), please"}', True),
+        ("get_page", '{"note": "files\uff0eexample"}', True),
+        ("get_page", '{"note": "nothing, and 3 words", "n": 1}', False),
+        ("get_page", '{"note": ', False),
+    ],
+)
+def test_what_a_trace_may_refuse_for_what_came_before(tool: str, args: str, late: bool) -> None:
+    assert could_be_late(ToolCall(tool, args.encode())) is late
+
+
 def test_nothing_to_replay() -> None:
     session = Workload("s", "session", "0" * 64, "replay", {})
     empty = Workload("e", "calls", "0" * 64, "replay", {"calls": [], "world": "default"})
@@ -173,11 +268,7 @@ def test_nothing_offered() -> None:
 
 
 def test_a_runtime_without_worlds_is_taken_as_it_is() -> None:
-    class Plain:
-        def decide(self, call: ToolCall) -> Verdict:
-            return Verdict(VerdictKind.ALLOW)
-
-    assert not isinstance(opened(Offers(Plain()), library()), Undefined)
+    assert not isinstance(opened(Offers(Simple()), library()), Undefined)
 
 
 def test_a_coroutine_is_not_left_behind() -> None:

@@ -55,6 +55,22 @@ def test_a_kernel_that_does_nothing_is_found_out() -> None:
         sliced.check(sliced.batch(5)())
 
 
+def test_a_kernel_that_judges_nothing_is_found_out() -> None:
+    class Lax(Kernel):
+        def in_world(self, world):
+            return self
+
+        def submit(self, call):
+            self.tally.submits += 1
+            self.seq += 1
+            self.pending[self.seq] = call
+            return Handle(self.seq), Verdict(VerdictKind.ALLOW)
+
+    made = fresh_kernel("airline")
+    with pytest.raises(WorkNotDoneError, match="moved denies by 0"):
+        grown(Offering(Lax(made.chain, made.engine, made.fast_path, made.lookup, made.admitters)), 3)
+
+
 def test_a_history_that_is_refused_is_no_history() -> None:
     class Refusing(Kernel):
         def in_world(self, world):

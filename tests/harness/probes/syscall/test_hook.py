@@ -16,6 +16,7 @@ from harness.measure.timing import Loop, time_calls
 from harness.probes.syscall import _spawn
 from harness.probes.syscall._spawn import Answer, ask
 from harness.probes.syscall._trace import calls_of, fresh
+from harness.probes.syscall._words import same_word
 from harness.probes.syscall.hook import Probe, SpawnedDecisions, scattered
 from seams.contract.syscall import ToolCall, Verdict
 from seams.contract.verdict import VerdictKind
@@ -121,13 +122,47 @@ def test_another_answer_is_work_not_done(program: str, said: str) -> None:
 def test_another_decision_in_process_is_work_not_done() -> None:
     class Lax(Own):
         def decide(self, call: ToolCall) -> Verdict:
-            return Verdict(VerdictKind.ALLOW, by="lax")
+            return replace(self.inner.decide(call), by="lax")
 
         def in_world(self, world: str) -> Lax:
             return self
 
     with pytest.raises(WorkNotDoneError, match=r"ALLOW/NONE: by not the same"):
         opened(Offers(Lax()))
+
+
+def test_a_decision_that_allows_everything_is_no_yardstick() -> None:
+    """Its process would agree with it on every call."""
+
+    class Open(Own):
+        def decide(self, call: ToolCall) -> Verdict:
+            return Verdict(VerdictKind.ALLOW, by="monitor")
+
+        def in_world(self, world: str) -> Open:
+            return self
+
+    program = 'print(\'{"kind": "ALLOW", "reason": "NONE", "by": "monitor"}\')'
+    with pytest.raises(WorkNotDoneError, match="a tool that no rule names must be refused"):
+        opened(Offers(Open((sys.executable, "-c", program))))
+
+
+def test_a_runtime_that_renames_its_verdicts_is_held_to_the_names_of_the_contract(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from seams.syscall import fold, hook, reasons
+
+    for module in (fold, reasons):
+        monkeypatch.setattr(module, "_CORE_NAME", dict.fromkeys(module._CORE_NAME, "FINE"))
+    assert "ALLOW" not in hook.verdict_line(Verdict(VerdictKind.ALLOW))
+    program = 'print(\'{"kind": "FINE", "reason": "FINE", "by": "monitor"}\')'
+    with pytest.raises(WorkNotDoneError, match="which said ALLOW/NONE: kind, reason not the same"):
+        opened(Offers(Own((sys.executable, "-c", program))))
+
+
+def test_a_kind_that_the_contract_does_not_name_may_be_named_by_its_hook() -> None:
+    for said, alike in (("KIND_1025", True), ("ASK_A_HUMAN", True), ("ALLOW", False), (1025, False), (None, False)):
+        assert same_word(said, "KIND_1025") is alike
+    assert not same_word("ASK_A_HUMAN", "DENY")
 
 
 @pytest.mark.parametrize(
@@ -212,6 +247,9 @@ def test_it_may_sign_as_it_likes_and_say_more(tmp_path: Path, monkeypatch: pytes
 
 
 SLEEPS = "import time; time.sleep(600)"
+DRIPS = "import time\nwhile True: print(end=' ', flush=True); time.sleep(.01)"
+LINGERS = "import os, time; print('{}', flush=True); os.close(1); time.sleep(600)"
+LONG = (SLEEPS, DRIPS, LINGERS)
 ENDLESS = "while True: print('{' * 1000)"
 ALWAYS = 'print(\'{"kind": "ALLOW", "reason": "NONE"}\')'
 
@@ -219,7 +257,9 @@ ALWAYS = 'print(\'{"kind": "ALLOW", "reason": "NONE"}\')'
 @pytest.mark.parametrize(
     ("program", "said"),
     [
-        (SLEEPS, "call 0: it was silent for"),
+        (SLEEPS, "call 0: it had not answered within"),
+        (DRIPS, "call 0: it had not answered within"),
+        (LINGERS, "call 0: it closed its output and had not ended within"),
         (ENDLESS, "call 0: it said more than 65,536 bytes"),
         ("print('yes')", "call 0 with 4 bytes that are no line of JSON"),
         ("print('[' * 60000)", "call 0 with 60001 bytes that are no line of JSON"),
@@ -230,7 +270,7 @@ ALWAYS = 'print(\'{"kind": "ALLOW", "reason": "NONE"}\')'
     ],
 )
 def test_a_hook_that_misbehaves_gives_no_slice(program: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_spawn, "SILENT_S", 0.5 if program is SLEEPS else _spawn.SILENT_S)
+    monkeypatch.setattr(_spawn, "DEADLINE_S", 1 if program in LONG else _spawn.DEADLINE_S)
     with pytest.raises(WorkNotDoneError, match=said):
         hooked(shlex.join([sys.executable, "-c", program]))
 
@@ -258,6 +298,15 @@ def test_a_process_may_answer_without_reading_and_read_without_answering() -> No
     both = "import sys; print(1, flush=True); sys.stdin.buffer.read(); print(2)"
     assert ask([sys.executable, "-c", both], long, os.environ) == Answer(b"1\n2\n")
     assert ask([sys.executable, "-c", ""], b"", os.environ) == Answer(b"")
+
+
+def test_a_process_that_outlives_its_output_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_spawn, "DEADLINE_S", 1)
+    told = tmp_path / "pid"
+    program = f"import os; open({str(told)!r}, 'w').write(str(os.getpid())); {LINGERS}"
+    assert "had not ended" in str(ask([sys.executable, "-c", program], b"", os.environ).fault)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(told.read_text()), 0)
 
 
 def test_what_it_says_on_standard_error_is_neither_kept_nor_waited_for() -> None:

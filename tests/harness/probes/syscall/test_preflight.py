@@ -183,6 +183,18 @@ def test_a_kernel_may_be_awaited() -> None:
     loop.close()
 
 
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_kernel_that_is_offered_once_only_has_no_control(source: str) -> None:
+    class Once(Offers):
+        def offer(self, seam: str, engine: str) -> Any:
+            what, self.what = self.what, None
+            return what
+
+    answer = rate(Once(fresh_kernel("default")), airline(), source)
+    assert isinstance(answer, Undefined)
+    assert (answer.reason, "once only" in answer.detail) == ("not-offered", True)
+
+
 def test_nothing_offered_and_nothing_to_replay() -> None:
     assert rate(Offers(None), library()).reason == "not-offered"
     assert rate(Reference(), None).reason == "workload-kind"

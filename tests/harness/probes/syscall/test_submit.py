@@ -1,4 +1,4 @@
-"""The probes of the call boundary: tallies, hit rates, reaps."""
+"""The probes of the call boundary: tallies and reaps."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from harness.measure.timing import Loop, time_batch
 from harness.probes.syscall._trace import calls_of
 from harness.probes.syscall.reap import Probe as ReapProbe
 from harness.probes.syscall.submit import Probe as SubmitProbe
-from harness.probes.syscall.vdso import Probe as VdsoProbe
 from seams.contract.syscall import Counters, Result, ToolCall, Verdict
 from seams.contract.verdict import Disposition, ReasonCode, Status, VerdictKind
 from seams.engines.mock import MockEngine
@@ -37,10 +36,6 @@ def counted(runtime, work) -> tuple[Any, ...]:
 
 def reaped(runtime, work, what: str = "kernel"):
     return ReapProbe().open("reap_latency_kernel", runtime, work, {"slice": what})
-
-
-def served(runtime, work, arm: str = "isolated"):
-    return VdsoProbe().open("vdso_hit_rate", runtime, work, {"arm": arm})
 
 
 def test_counts_of_authored_traces() -> None:
@@ -139,13 +134,21 @@ def test_a_runtime_may_have_kinds_and_reasons_of_its_own(monkeypatch: pytest.Mon
     asks = Gate(Verdict(1_025, 1_026, "purse", meta={"retry_after": "60"}))
     kernel = Kernel(Chain([asks, Gate(Verdict(VerdictKind.ALLOW))]), MockEngine())
     tally = distribution(Offers(Plain(kernel)), library())
-    assert (tally.reasons, tally.evidence[0]) == ({"ASK_A_HUMAN/BUDGET_SPENT": 8}, "refusals = 8")
+    told = ({"KIND_1025/REASON_1026": 8}, "refusals = 8")
+    assert (tally.reasons, tally.evidence[0]) == told, "the histogram is in the instrument's words"
     refusal, _ = kernel.syscall(ToolCall("t"))
     assert {key: refusal.meta[key] for key in ("reason", "disposition", "retry_after")} == {
         "reason": "BUDGET_SPENT",
         "disposition": "wait",
         "retry_after": "60",
     }
+
+
+def test_a_runtime_that_renames_its_reasons_changes_no_histogram(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = distribution(Reference(), library())
+    for module in (folding, reasons):
+        monkeypatch.setattr(module, "_CORE_NAME", dict.fromkeys(module._CORE_NAME, "FINE"))
+    assert distribution(Reference(), library()) == expected
 
 
 def test_a_gate_that_breaks_down_is_no_verdict() -> None:
@@ -194,6 +197,23 @@ class Idle(Kernel):
         return self
 
 
+class Idler(Idle):
+    """As much, and it says of each of them that it was admitted."""
+
+    __slots__ = ()
+
+    def reap(self, handle: Any) -> Result:
+        self.tally.admitted += isinstance(self.pending[handle.seq], ToolCall)
+        return super().reap(handle)
+
+
+class Gated(Offers):
+    """One object for its no-op engine, and the reference kernel for a mock one."""
+
+    def offer(self, seam: str, engine: str) -> Any:
+        return fresh_kernel("default", lookup=False) if engine == "mock" else self.what
+
+
 def of(kind: type[Kernel], engine: Any) -> Any:
     kernel = fresh_kernel("default", engine, lookup=False)
     made = kind(kernel.chain, kernel.engine, kernel.fast_path, False, kernel.admitters)
@@ -215,9 +235,56 @@ def test_a_wrong_counter_is_work_not_done(wrong: str) -> None:
 def test_a_kernel_that_stops_calling_its_engine_is_found_out() -> None:
     with pytest.raises(WorkNotDoneError, match="engine ran 0"):
         SubmitProbe().open("engine_calls", Offers(of(Idle, MockEngine())), library(), {})
-    measured = reaped(Offers(of(Idle, NoopEngine())), library())
+    measured = reaped(Gated(of(Idle, NoopEngine())), library())
+    with pytest.raises(WorkNotDoneError, match="of 5 reaps the kernel admitted 0"):
+        time_batch(measured, 5, Loop())
+    measured = reaped(Gated(of(Idler, NoopEngine())), library())
     with pytest.raises(WorkNotDoneError, match="it ran 0"):
         time_batch(measured, 5, Loop())
+
+
+def ungated(world: str = "default", engine: Any = "mock") -> Kernel:
+    kernel = fresh_kernel(world, engine, lookup=False)
+    kernel.admitters = ()
+    return kernel
+
+
+@pytest.mark.parametrize("work", [library(), airline()])
+def test_reaps_with_the_gates_off_are_found_out(work) -> None:
+    """Without a gate a reap is quicker, and what a no-op engine returns would never show it."""
+
+    class Off(Offers):
+        def offer(self, seam: str, engine: str) -> Kernel:
+            return Plain(ungated(work.data["world"], engine))
+
+    with pytest.raises(WorkNotDoneError, match="a read with an injection in it came back as status OK"):
+        reaped(Off(None), work)
+
+
+def test_gates_that_keep_everything_out_are_no_gates() -> None:
+    kernel = ungated()
+    kernel.admitters = (Gate(Verdict(VerdictKind.QUARANTINE, ReasonCode.TRUST_VIOLATION)),)
+    with pytest.raises(WorkNotDoneError, match="a quiet read came back as status OK"):
+        reaped(Offers(Plain(kernel)), library())
+
+
+def test_a_result_that_is_not_admitted_is_work_not_done() -> None:
+    """The control has gates, and the kernel that is timed has none that lets anything pass."""
+    kernel = ungated("default", NoopEngine())
+    kernel.admitters = (Gate(Verdict(VerdictKind.QUARANTINE)),)
+    measured = reaped(Gated(Plain(kernel)), library())
+    with pytest.raises(WorkNotDoneError, match="of 4 reaps the kernel admitted 0 results"):
+        time_batch(measured, 4, Loop())
+
+
+def test_a_runtime_without_a_mock_engine_cannot_show_its_gates() -> None:
+    class NoMock(Offers):
+        def offer(self, seam: str, engine: str) -> Any:
+            return self.what if engine == "noop" else None
+
+    answer = reaped(NoMock(Plain(fresh_kernel("default", "noop", lookup=False))), library())
+    assert isinstance(answer, Undefined)
+    assert (answer.reason, "cut out as mock" in answer.detail) == ("not-offered", True)
 
 
 @pytest.mark.parametrize("work", [library(), airline()])
@@ -249,17 +316,17 @@ def test_every_batch_reads_for_the_first_time() -> None:
             super().observe(call, result)
             filled.append((call.tool, self.stats().fills > before))
 
-    class Makes(Plain):
+    class Again(Plain):
         """A kernel that is made anew in every world."""
 
         def __init__(self, world: str = "default") -> None:
             super().__init__(fresh_kernel(world, "noop", fast_path=Learns(), lookup=False))
 
-        def in_world(self, world: str) -> Makes:
-            return Makes(world)
+        def in_world(self, world: str) -> Again:
+            return Again(world)
 
     filled: list[tuple[str, bool]] = []
-    measured = reaped(Offers(Makes()), library())
+    measured = reaped(Gated(Again()), library())
     for loops in (7, 14, 7):
         filled.clear()
         time_batch(measured, loops, Loop())
@@ -291,19 +358,19 @@ def test_the_engine_is_handed_what_a_reap_would_hand_it() -> None:
             given.append((call.args, call._read is not None and call._read[0] is call.args))
             return super().complete(call)
 
-    class Makes(Plain):
+    class Again(Plain):
         def __init__(self, world: str = "airline") -> None:
             super().__init__(fresh_kernel("airline", Notes(), lookup=False))
 
-        def in_world(self, world: str) -> Makes:
-            return Makes(world)
+        def in_world(self, world: str) -> Again:
+            return Again(world)
 
     given: list[tuple[bytes, bool]] = []
-    kernel = Makes()
+    kernel = Again()
     for call in calls_of(airline()):
         kernel.reap(kernel.submit(call)[0])
     as_reaped = list(given)
-    measured = reaped(Offers(Makes()), airline(), "engine")
+    measured = reaped(Offers(Again()), airline(), "engine")
     given.clear()
     time_batch(measured, len(as_reaped), Loop())
     assert given == as_reaped
@@ -313,6 +380,8 @@ def test_the_engine_is_handed_what_a_reap_would_hand_it() -> None:
 def test_a_kernel_that_is_offered_once_only() -> None:
     class Once(Offers):
         def offer(self, seam: str, engine: str) -> Any:
+            if engine == "mock":
+                return fresh_kernel("default", lookup=False)
             what, self.what = self.what, None
             return what
 
@@ -330,11 +399,11 @@ def test_kernels_on_one_engine_are_counted_once() -> None:
             return Shares()
 
     engine = NoopEngine()
-    assert time_batch(reaped(Offers(Shares()), library()), 20, Loop()).loops == 20
+    assert time_batch(reaped(Gated(Shares()), library()), 20, Loop()).loops == 20
 
 
 def test_no_recorded_text_reaches_a_sentence() -> None:
-    measured = reaped(Offers(Plain(fresh_kernel("default", NoopEngine(), lookup=False))), canary())
+    measured = reaped(Gated(Plain(fresh_kernel("default", NoopEngine(), lookup=False))), canary())
     measured.batch(1)()
     with pytest.raises(WorkNotDoneError) as badly:
         measured.check(Result(Status.ERROR, CANARY.encode(), {"error": CANARY}))
@@ -345,16 +414,6 @@ def test_no_recorded_text_reaches_a_sentence() -> None:
     assert f"status OK and {2 * len(CANARY)} bytes" in str(otherwise.value)
     for error in (badly, otherwise):
         assert CANARY not in str(error.value)
-
-
-def test_a_tier_that_nobody_knows_is_no_place_for_text() -> None:
-    class Names(Vdso):
-        __slots__ = ()
-
-        def _hit(self, payload: bytes, tier: str) -> Result:
-            return super()._hit(payload, CANARY)
-
-    assert served(Offers(Names()), library()).reasons == {"other": 3}
 
 
 def test_an_engine_that_stops_is_work_not_done() -> None:
@@ -390,7 +449,7 @@ def test_an_engine_that_answers_otherwise_is_work_not_done() -> None:
 def test_reaps_may_be_awaited() -> None:
     loop = Loop()
     slow = Slow(fresh_kernel("default", NoopEngine(), lookup=False))
-    measured = loop.settle(reaped(Offers(slow), library()))
+    measured = loop.settle(reaped(Gated(slow), library()))
     assert inspect.iscoroutinefunction(measured.batch(1))
     assert time_batch(measured, 6, loop).loops == 6
     loop.close()
@@ -399,7 +458,7 @@ def test_reaps_may_be_awaited() -> None:
 def test_a_submit_that_waits_cannot_be_set_up_outside_the_clock() -> None:
     loop = Loop()
     slow = Slow(fresh_kernel("default", NoopEngine(), lookup=False), waits=True)
-    measured = loop.settle(reaped(Offers(slow), library()))
+    measured = loop.settle(reaped(Gated(slow), library()))
     with pytest.raises(TypeError, match="make that method synchronous"):
         measured.batch(1)
     loop.close()
@@ -413,71 +472,7 @@ def test_only_refused_calls_leave_nothing_to_reap() -> None:
         assert reaped(Reference(), work, what).reason == "no-denominator"
 
 
-def test_hit_rates_of_an_authored_trace() -> None:
-    assert served(Reference(), library()) == Tally(3, 8, {"dedup": 1, "pure": 1, "static": 1}, source="replay")
-    warm = served(Reference(), library(), "shared_cache")
-    assert (warm.numerator, warm.denominator, warm.reasons) == (4, 8, {"dedup": 2, "pure": 1, "static": 1})
-
-
-def test_hit_rates_of_the_smoke_trace(cases: Path) -> None:
-    work = workload(cases / "replay" / "tau2-smoke.json")
-    cold, warm = (served(Reference(), work, arm) for arm in ("isolated", "shared_cache"))
-    assert (cold.numerator, cold.denominator, cold.reasons) == (6, 12, {"dedup": 3, "pure": 1, "static": 2})
-    assert (warm.numerator, warm.denominator, warm.reasons) == (7, 12, {"dedup": 4, "pure": 1, "static": 2})
-
-
-def test_awaited_hits_are_the_same() -> None:
-    class Mounts:
-        def __init__(self) -> None:
-            self.path = Vdso()
-
-        def mount(self, world: str, lookup: bool) -> Slow:
-            return Slow(self.path.mount(world, lookup), waits=True)
-
-    loop = Loop()
-    assert loop.settle(served(Offers(Mounts()), library())).numerator == 3
-    loop.close()
-
-
-def test_a_fast_path_that_answers_with_lookups_off_is_found_out() -> None:
-    class Eager(Vdso):
-        __slots__ = ()
-
-        def mount(self, world: str, lookup: bool) -> Any:
-            return super().mount(world, True)
-
-    with pytest.raises(WorkNotDoneError, match="lookups off"):
-        served(Offers(Eager()), library(), "shared_cache")
-
-
-def test_hits_that_no_result_shows_are_found_out() -> None:
-    class Claims(Vdso):
-        __slots__ = ()
-
-        def mount(self, world: str, lookup: bool) -> Any:
-            kernel = super().mount(world, lookup)
-            kernel.tally.vdso_hits = 1  # type: ignore[attr-defined]
-            kernel.tally.submits = 1  # type: ignore[attr-defined]
-            return kernel
-
-    with pytest.raises(WorkNotDoneError):
-        served(Offers(Claims()), library())
-
-
-def test_engine_calls_that_no_gate_accounts_for_are_found_out() -> None:
-    class Lets(Vdso):
-        __slots__ = ()
-
-        def mount(self, world: str, lookup: bool) -> Any:
-            kernel = super().mount(world, lookup)
-            kernel.tally.admitted = -1  # type: ignore[attr-defined]
-            return kernel
-
-    with pytest.raises(WorkNotDoneError, match="of 4 engine calls the gates account for 3"):
-        served(Offers(Lets()), library())
-
-
-@pytest.mark.parametrize("open_", [lambda r, w: SubmitProbe().open("denies", r, w, {}), reaped, served])
+@pytest.mark.parametrize("open_", [lambda r, w: SubmitProbe().open("denies", r, w, {}), reaped])
 def test_nothing_offered_and_nothing_to_replay(open_) -> None:
     assert open_(Offers(None), library()).reason == "not-offered"
     answer = open_(Reference(), None)
@@ -491,4 +486,4 @@ def test_a_kernel_without_its_engine_offers_no_engine_slice() -> None:
     assert reaped(Offers(kernel), library(), "engine").reason == "not-offered"
     kernel = Plain(fresh_kernel("default", NoopEngine(), lookup=False))
     del kernel.engine
-    assert time_batch(reaped(Offers(kernel), library()), 3, Loop()).loops == 3
+    assert time_batch(reaped(Gated(kernel), library()), 3, Loop()).loops == 3

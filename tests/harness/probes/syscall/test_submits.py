@@ -108,6 +108,18 @@ class Lax(Own):
         return Handle(self.seq), Verdict(VerdictKind.ALLOW, by="lax")
 
 
+class NoRepair(Own):
+    """Refuses what it must, and asks no rung that would put the arguments right."""
+
+    def submit(self, call: ToolCall) -> tuple[Handle, Verdict]:
+        if call.tool != "convert_currency":
+            return Kernel.submit(self, call)
+        self.tally.submits += 1
+        self.seq += 1
+        self.pending[self.seq] = call
+        return Handle(self.seq), Verdict(VerdictKind.ALLOW, by="lax")
+
+
 class Lost(Own):
     """Hands out tickets that nobody redeems."""
 
@@ -125,11 +137,13 @@ class Speechless(Own):
     [
         (Switched, "allow", "moved submits by 0"),
         (Cooked, "deny", "moved"),
+        (Lax, "allow", "moved denies by 0"),
+        (Lax, "hit", "moved denies by 0"),
         (NoCache, "hit", "moved vdso_hits by 0"),
         (NoRewrite, "transform", "other arguments"),
         (Lax, "deny", "moved denies by 0"),
-        (Lax, "transform", "moved transforms by 0"),
-        (Lost, "allow", "reaped as status ERROR"),
+        (NoRepair, "transform", "moved transforms by 0"),
+        (Lost, "allow", "which is no DENY"),
         (Lost, "deny", "which is no DENY"),
         (Speechless, "allow", "no handle with a verdict"),
     ],
@@ -146,7 +160,7 @@ def test_the_reference_kernel_in_such_clothes_is_sound() -> None:
 
 def test_a_submit_may_be_awaited() -> None:
     loop = Loop()
-    measured = opened(Offers(Slow(fresh_kernel("airline", "noop"))), "transform")
+    measured = loop.settle(opened(Offers(Slow(fresh_kernel("airline", "noop"))), "transform"))
     assert time_batch(measured, 70, loop).loops == 70
     loop.close()
 
@@ -167,7 +181,7 @@ def test_a_kernel_that_is_offered_once_only() -> None:
             return _Bare(fresh_kernel("airline", "noop")) if self.left >= 0 else None
 
     with pytest.raises(WorkNotDoneError, match="once only"):
-        opened(Once()).batch(1)
+        opened(Once())
 
 
 class _Bare:

@@ -17,7 +17,7 @@ from seams.contract.verdict import ReasonCode, Status, VerdictKind
 from seams.runtimes.reference import Reference
 from seams.syscall.kernel import fresh_kernel
 from seams.syscall.vdso import Vdso
-from tests.harness.probes.syscall.traces import Offers, Slow
+from tests.harness.probes.syscall.traces import Makes, Offers, Slow
 
 WAYS = ("hit", "miss")
 both = pytest.mark.parametrize("way", WAYS)
@@ -25,21 +25,6 @@ both = pytest.mark.parametrize("way", WAYS)
 
 def opened(runtime: Any, way: str) -> Any:
     return Probe().open("vdso_hit_latency", runtime, None, {"path": way})
-
-
-class Makes:
-    """A runtime that makes a fast path for each offer, and remembers them."""
-
-    name, version = "own", "1"
-
-    def __init__(self, kind: type[Vdso] = Vdso) -> None:
-        self.kind = kind
-        self.paths: list[Vdso] = []
-
-    def offer(self, seam: str, engine: str) -> Vdso:
-        assert (seam, engine) == ("syscall/vdso", "mock")
-        self.paths.append(self.kind())
-        return self.paths[-1]
 
 
 def test_the_points_are_those_of_the_catalog() -> None:
@@ -55,10 +40,10 @@ def test_any_number_of_loops(way: str) -> None:
 
 
 def test_hits_are_answered_from_the_cache_of_reads_and_misses_are_not() -> None:
-    runtime = Makes()
+    runtime = Makes(Vdso)
     measured = opened(runtime, "hit")
     run = measured.batch(ROUND + 40)
-    first, second = runtime.paths[1:]
+    first, second = runtime.made[1:]
     before = (first.stats(), second.stats())
     handle, verdict = run()
     assert (verdict.kind, verdict.by) == (VerdictKind.ALLOW, "vdso")
@@ -66,10 +51,10 @@ def test_hits_are_answered_from_the_cache_of_reads_and_misses_are_not() -> None:
     assert [told.fills for told in before] == [HELD, HELD]
     assert measured._kernels[-1].reap(handle).meta["tier"] == "2"
 
-    runtime = Makes()
+    runtime = Makes(Vdso)
     result = opened(runtime, "miss").batch(ROUND + 40)()
     assert "served_by" not in result.meta
-    assert [(path.stats().fills, path.stats().misses) for path in runtime.paths[1:]] == [
+    assert [(path.stats().fills, path.stats().misses) for path in runtime.made[1:]] == [
         (ROUND, {"NOT_CACHED": ROUND}),
         (40, {"NOT_CACHED": 40}),
     ]
@@ -102,7 +87,7 @@ def test_kernels_may_be_awaited(way: str) -> None:
             return Slow(super().mount(world, lookup))
 
     loop = Loop()
-    measured = opened(Makes(Mounts), way)
+    measured = loop.settle(opened(Makes(Mounts), way))
     assert inspect.iscoroutinefunction(measured.batch(1))
     assert time_batch(measured, 5, loop).loops == 5
     loop.close()
@@ -124,6 +109,18 @@ class Blind(Vdso):
 
     def observe(self, call: ToolCall, result: Result) -> None:
         return None
+
+
+class Late(Vdso):
+    """After the script of a control it answers what nobody has asked before, and always the same."""
+
+    __slots__ = ()
+
+    def lookup(self, call: ToolCall) -> Result | None:
+        if call.tool != "get_reservation_details":
+            return super().lookup(call)
+        self._stats.lookups += 1
+        return self._hit(b"{}", "2")
 
 
 class Eager(Vdso):
@@ -173,7 +170,10 @@ class Cooks(Vdso):
         (Off, "miss", "0 lookups where 5 were due"),
         (Blind, "hit", "0 hits where 5 were due"),
         (Blind, "miss", "the fast path served status OK"),
-        (Eager, "miss", "5 hits where 0 were due"),
+        (Eager, "miss", "the fast path answers a read that nobody made before"),
+        (Eager, "hit", "the fast path answers a read that nobody made before"),
+        (Late, "miss", "5 hits where 0 were due"),
+        (Late, "hit", "the engine had to answer before came back as status OK and 2 bytes"),
         (Swaps, "hit", "the fast path served status OK"),
         (Unsigned, "hit", "the fast path served status OK"),
         (Cooks, "miss", "5 hits where 0 were due"),
@@ -228,6 +228,9 @@ def test_an_engine_that_was_not_called_is_found_out() -> None:
             self.reap = self.skip
 
         def skip(self, handle: Handle) -> Result:
+            call = self.inner.pending[handle.seq]
+            if getattr(call, "tool", "") != "get_reservation_details":
+                return self.inner.reap(handle)
             self.inner.tally.engine_calls += 1
             self.inner.tally.admitted += 1
             return Result(Status.OK, b"{}")
@@ -237,6 +240,20 @@ def test_an_engine_that_was_not_called_is_found_out() -> None:
 
     with pytest.raises(WorkNotDoneError, match="0 completed where 5 were due"):
         time_batch(opened(Makes(Path), "miss"), 5, Loop())
+
+
+def test_gates_that_are_switched_off_are_found_out_where_their_time_is_counted() -> None:
+    class Lets(Around):
+        def __init__(self, inner: Any) -> None:
+            inner.admitters = ()
+            super().__init__(inner)
+
+    class Path(Mounted):
+        kernel = Lets
+
+    with pytest.raises(WorkNotDoneError, match="a read with an injection in it came back as status OK"):
+        opened(Makes(Path), "miss")
+    assert time_batch(opened(Makes(Path), "hit"), 5, Loop()).loops == 5
 
 
 @both

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,20 @@ def canary(expected: str | None = None) -> Workload:
         for number, call in enumerate(work.data["calls"])
     ]
     return replace(work, data={**work.data, "calls": calls})
+
+
+class Makes:
+    """A runtime that makes a fresh object for each offer, and remembers them."""
+
+    name, version = "own", "1"
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self.make = make
+        self.made: list[Any] = []
+
+    def offer(self, seam: str, engine: str) -> Any:
+        self.made.append(self.make())
+        return self.made[-1]
 
 
 class Offers:

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from harness.measure.clock import Tally, Undefined, WorkNotDoneError
-from harness.probes.turn._faults import SPANS, MemoryStore, references, synthetic_store
+from harness.probes.turn._faults import SPANS, MemoryStore, references, renewed, synthetic_store
+from harness.probes.turn._marks import digest_of
 from harness.probes.turn._outlook import token_cost
 from harness.probes.turn.paging import Probe
 from seams.contract.paging import Fault, FaultStatus
@@ -82,7 +83,10 @@ def test_the_rate_is_faults_over_references() -> None:
     # answer and each row only one word.
     assert found.denominator == 39
     assert found.numerator == 0
-    assert found.evidence == ("39 references over 40 turns at 4096 tokens: 0 served, 39 resident, 0 absent, 0 refused",)
+    assert found.evidence == (
+        "39 references over 40 turns at 4096 tokens: 0 served, 39 resident",
+        "0 tokens were paged in again; (1 - p) b n, of 40 turns of 751 tokens at p = 1.0000, is 0",
+    )
 
 
 def going_back():
@@ -115,25 +119,29 @@ def refusing(view, paged, fault):
     return view, fault._replace(status=FaultStatus.REFUSED, reason=RefusalReason.PAGE_IN, tokens=0)
 
 
-def test_what_is_refused_is_reported_and_not_divided_by() -> None:
+def test_tokens_that_came_back_stand_beside_the_closed_form() -> None:
     workload = going_back()
     workload.data["turns"][-1]["messages"][0]["head"] = "asked28 cccc28 asked28more"
-    found = counted(Altered(lambda view, paged, fault: (paged, fault)), workload)
+    found = counted(DemandPager(), workload)
     assert (found.numerator, found.denominator, found.excluded) == (1, 2, 0)
+    assert found.evidence[1].startswith("1000 tokens were paged in again; (1 - p) b n, of 30 turns of 3001 tokens")
+    assert found.evidence[1].endswith("at p = 0.5000, is 45015")
 
+
+def test_a_pager_that_refuses_what_the_store_gives_out_is_found_out() -> None:
     def refuses(view, paged, fault):
         return refusing(view, paged, fault) if fault.status is FaultStatus.SERVED else (paged, fault)
 
-    found = counted(Altered(refuses), workload)
-    assert (found.numerator, found.denominator, found.excluded) == (0, 1, 1)
-    assert found.evidence[0].endswith("0 served, 1 resident, 0 absent, 1 refused")
+    for alter in (refusing, refuses):
+        with pytest.raises(WorkNotDoneError, match="refuses nothing"):
+            counted(Altered(alter), going_back())
+        with pytest.raises(WorkNotDoneError, match="refuses nothing"):
+            timed(Altered(alter))
 
 
 def test_without_a_reference_there_is_nothing_to_divide_by() -> None:
     found = counted(DemandPager(), session(1))
     assert found == Undefined("no-denominator", "No message of the 1 turns refers to an earlier turn.")
-    everything_refused = counted(Altered(refusing), going_back())
-    assert everything_refused.reason == "no-denominator"
 
 
 @pytest.mark.parametrize("workload", [None, session(2, kind="calls")])
@@ -177,7 +185,7 @@ def with_rendered(change):
         (lambda view, paged, fault: (paged, fault._replace(id="span:1")), "misnamed"),
         (lambda view, paged, fault: (view, fault._replace(status=FaultStatus.RESIDENT)), "misnamed"),
         (lambda view, paged, fault: (view, fault._replace(status=FaultStatus.ABSENT)), "misnamed"),
-        (lambda view, paged, fault: (paged, fault._replace(status=FaultStatus.REFUSED)), "and the view changed"),
+        (lambda view, paged, fault: (paged, fault._replace(status=FaultStatus.REFUSED)), "refuses nothing"),
         (
             with_rendered(lambda each, fault: each._replace(body="a secret") if each.id == fault.id else each),
             "once and",
@@ -208,7 +216,7 @@ def test_a_demand_that_breaks_only_while_it_is_timed_is_found_by_the_check() -> 
             return refusing(view, paged, fault) if self.asked > SPANS else (paged, fault)
 
     sliced = timed(Tiring())
-    with pytest.raises(WorkNotDoneError, match="served before was refused"):
+    with pytest.raises(WorkNotDoneError, match="refuses nothing"):
         sliced.check(sliced.batch(SPANS)())
 
 
@@ -264,10 +272,42 @@ def test_a_view_that_holds_next_to_nothing_is_not_timed() -> None:
         timed(thin)
 
 
-def test_a_runtime_that_serves_no_fault_is_undefined() -> None:
-    found = timed(Altered(refusing))
-    assert isinstance(found, Undefined)
-    assert found.reason == "too-few"
+def test_a_pager_that_changes_the_view_for_what_is_there_already_is_found_out() -> None:
+    def shortened(view, paged, fault):
+        return paged._replace(rendered=paged.rendered[1:]), fault
+
+    with pytest.raises(WorkNotDoneError, match="was resident, and the view changed"):
+        counted(Altered(shortened))
+
+
+def test_a_pager_that_answers_from_memory_is_found_out() -> None:
+    class Remembering(DemandPager):
+        def __init__(self) -> None:
+            self.made: dict = {}
+
+        def demand_page(self, view, span_id, store):
+            if span_id not in self.made:
+                self.made[span_id] = super().demand_page(view, span_id, store)
+            return self.made[span_id]
+
+    sliced = timed(Remembering())
+    with pytest.raises(WorkNotDoneError, match="once and with its whole text"):
+        sliced.check(sliced.batch(1)())
+
+
+def test_a_renewed_demand_is_like_the_one_before() -> None:
+    outlook, store, budget = synthetic_store()
+    view = DemandPager().view(outlook, store, budget)
+    out = next(each.id for each in view.plan.elided)
+    seen = set()
+    for number in (1, 2, 999_999):
+        again, span_id, own = renewed((view, out, store), number)
+        text = own.bodies[out]
+        seen.add(text)
+        assert (span_id, len(text), again.rendered) == (out, len(store.bodies[out]), view.rendered)
+        handle = next(each.digest for each in again.plan.elided if each.id == out)
+        assert handle == own.spans[out].digest == digest_of(text) != store.spans[out].digest
+    assert len(seen) == 3
 
 
 def test_the_store_is_in_memory_and_refuses_what_it_has_not() -> None:

@@ -6,7 +6,11 @@ from dataclasses import replace
 import pytest
 
 from harness.measure.clock import Tally, Undefined, WorkNotDoneError
-from harness.probes.turn.planner import EXACT_CELLS, OBJECTIVES, Probe, synthetic_forecast, synthetic_spans
+from harness.probes.turn._plans import reachable, verify_reached
+from harness.probes.turn._scorings import NEWEST
+from harness.probes.turn._selection import EXACT_CELLS, OBJECTIVES
+from harness.probes.turn._synthetic import synthetic_forecast, synthetic_spans
+from harness.probes.turn.planner import Probe
 from seams.contract.turn import GREEDY, ElisionReason, Plan
 from seams.runtimes.reference import make
 from seams.turn.planner import ReferencePlanner, offer
@@ -157,6 +161,74 @@ def test_what_a_benefit_is_made_of_is_not_the_planners_word() -> None:
             assert relevance * len(words) / of + rest == pytest.approx(each.benefit)
 
 
+class OnlyPins(ReferencePlanner):
+    """Does not bother to fill its budget."""
+
+    def optimize(self, candidates, budget, pins=(), releases=(), objective=GREEDY):
+        return replace(super().optimize(candidates, 0, pins, releases, objective), budget=budget)
+
+
+class Thrifty(ReferencePlanner):
+    """Selects what is cheapest and calls it greedy: everything fits that would, and it is worth less."""
+
+    def optimize(self, candidates, budget, pins=(), releases=(), objective=GREEDY):
+        cheap = [each._replace(benefit=1.0 if each.benefit > 0 else 0.0) for each in candidates]
+        return super().optimize(cheap, budget, pins, releases, objective)
+
+
+@pytest.mark.parametrize("planner", [OnlyPins, Thrifty])
+@pytest.mark.parametrize("params", [{"n": "100"}, {"n": "1000"}, {"n": "trace"}, {"history": "100"}])
+def test_a_plan_that_is_less_than_greedy_is_found_out(params: dict[str, str], planner) -> None:
+    asked = {"objective": "greedy", **params}
+    sliced = Probe().open("planner_optimize_ns", runtime(planner()), varied_session(), asked)
+    with pytest.raises(WorkNotDoneError, match="the plan calls itself greedy"):
+        sliced.check(sliced.batch(40)())
+
+
+def test_a_greedy_plan_may_be_worth_more_than_its_rule() -> None:
+    given, plan = Probe().open("planner_optimize_ns", make(), None, {"objective": "greedy", "n": "100"}).batch(1)()
+    verify_reached(given, plan, reachable(given))
+    verify_reached(given, plan, reachable(given) / 2)
+
+
+class Remembering(ReferencePlanner):
+    """Looks up the plan that it made of so many candidates before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: dict = {}
+
+    def optimize(self, candidates, budget, pins=(), releases=(), objective=GREEDY):
+        key = (tuple(each.cell.id for each in candidates), budget, objective)
+        if key not in self._made:
+            self._made[key] = super().optimize(candidates, budget, pins, releases, objective)
+        return self._made[key]
+
+
+@pytest.mark.parametrize("objective", ["greedy", "exact", "coverage"])
+@pytest.mark.parametrize("params", [{"n": "100"}, {"n": "trace"}, {"history": "100"}])
+def test_a_planner_that_answers_from_memory_is_found_out(objective: str, params: dict[str, str]) -> None:
+    asked = {"objective": objective, **params}
+    sliced = Probe().open("planner_optimize_ns", runtime(Remembering()), session(40, size=2_000), asked)
+    with pytest.raises(WorkNotDoneError, match="1 elided spans bear another digest"):
+        sliced.check(sliced.batch(2)())
+
+
+def test_no_two_calls_are_given_the_same_candidates() -> None:
+    given: list[tuple] = []
+
+    class Noting(ReferencePlanner):
+        def optimize(self, candidates, *others):
+            given.append(tuple(candidates))
+            return super().optimize(candidates, *others)
+
+    sliced = Probe().open("planner_optimize_ns", runtime(Noting()), None, {"objective": "greedy", "n": "100"})
+    given.clear()
+    for _ in range(2):
+        sliced.check(sliced.batch(30)())
+    assert len(set(given)) == 60
+
+
 def test_a_runtime_without_planner_is_undefined() -> None:
     found = Probe().open("planner_optimize_ns", runtime(None), None, GREEDY_1000)
     assert found == Undefined("not-offered", "The runtime stub offers no planner.")
@@ -187,11 +259,9 @@ def with_copies(plan: Plan) -> Plan:
     return replace(plan, selected=tuple(taken), elided=tuple(left), cost_used=sum(each.cost for each in taken))
 
 
-def only_pins(plan: Plan) -> Plan:
-    """A planner that does not bother to fill its budget."""
-    pins = tuple(each for each in plan.selected if each.pinned)
-    rest = tuple(each for each in plan.selected if not each.pinned)
-    return replace(plan, selected=pins, elided=(*plan.elided, *rest), cost_used=sum(each.cost for each in pins))
+def with_other_handles(plan: Plan) -> Plan:
+    """A planner that loses what the elided spans come back by."""
+    return replace(plan, elided=tuple(each._replace(digest="") for each in plan.elided))
 
 
 @pytest.mark.parametrize(
@@ -203,7 +273,7 @@ def only_pins(plan: Plan) -> Plan:
         (lambda plan: replace(plan, cost_used=plan.cost_used + 1), "and the plan says"),
         (with_copies, r"of \d+ selected texts only \d+ differ"),
         (lambda plan: replace(plan, selected=(), elided=(*plan.selected, *plan.elided), cost_used=0), "2 pinned spans"),
-        (only_pins, r"leaves out \d+ spans of 100"),
+        (with_other_handles, "elided spans bear another digest"),
         (lambda plan: everything(plan, cost=0), "and the plan says 0"),
         (lambda plan: everything(plan, pinned=True), "sealed, tombstoned or released"),
         (lambda plan: everything(plan, pinned=True, worst=True), "within a budget"),
@@ -212,9 +282,9 @@ def only_pins(plan: Plan) -> Plan:
     ],
 )
 def test_a_broken_plan_is_work_not_done(alter, message: str) -> None:
-    sliced = Probe().open("planner_optimize_ns", runtime(Altered(alter)), None, {"objective": "greedy", "n": "100"})
+    params = {"objective": "greedy", "n": "100"}
     with pytest.raises(WorkNotDoneError, match=message) as caught:
-        sliced.check(sliced.batch(1)())
+        (sliced := Probe().open("planner_optimize_ns", runtime(Altered(alter)), None, params)).check(sliced.batch(1)())
     assert "secret" not in str(caught.value)
 
 
@@ -246,6 +316,7 @@ def test_what_a_span_costs_is_not_the_planners_word() -> None:
             for each in (free, ReferencePlanner())
         )
         assert asked == given
+        assert len({each.cell.digest for each in asked[0]}) > 1
         assert all(each.cost == -(-each.cell.bytes // 4) for each in asked[0])
 
 
@@ -285,6 +356,8 @@ def test_a_full_scan_counts_its_closed_form(kpi: str, arm: str, turns: int, coun
     assert (tally.numerator, tally.denominator, tally.basis) == (counted, None, "count")
     assert tally.evidence[0].startswith("closed form: i ")
     assert tally.evidence[0].endswith(f"is {counted}")
+    usual = f"as modeled over n = {turns} turns: n(n+1)/2, one span a turn, is {turns * (turns + 1) // 2}"
+    assert tally.evidence[1:] == ((usual,) if kpi == "candidate_scorings" else ())
 
 
 @pytest.mark.parametrize(("turns", "bound"), [(4, 34), (60, sum(min(3 * turn + 1, 128) for turn in range(1, 61)))])
@@ -297,7 +370,10 @@ def test_a_bounded_scan_counts_what_the_index_names_beside_its_bound(turns: int,
         named += len({0, *asked, *held[-32:]})
     tally = count("candidate_scorings", "bounded", turns)
     assert tally.numerator == named <= bound
-    assert tally.evidence == (f"bound: min(i, 128) summed over {turns} turns, i spans held, is {bound}",)
+    assert tally.evidence == (
+        f"bound: min(i, 128) summed over {turns} turns, i spans held, is {bound}",
+        f"as modeled over n = {turns} turns: 128 n, charged before there are as many spans, is {128 * turns}",
+    )
 
 
 def test_the_last_turn_of_a_bounded_scan_is_below_its_cap() -> None:
@@ -337,27 +413,79 @@ def test_a_count_that_contradicts_the_session_is_work_not_done(arm: str, wrong: 
         count("candidate_scorings", arm, 4, Miscounting(**wrong))
 
 
-def test_an_index_that_needs_fewer_than_its_bound_is_believed() -> None:
-    tally = count("candidate_scorings", "bounded", 4, Sparing(keeps_pins=True))
-    assert tally.numerator == 3 + 3 * 4
-    assert tally.evidence[0].endswith("is 34")
+class Naming(ReferencePlanner):
+    """Scores the spans that ``keep`` names out of those of a turn, and counts them."""
+
+    def __init__(self, keep) -> None:
+        super().__init__()
+        self._keep = keep
+
+    def candidates(self, spans, forecast, cap=None):
+        kept = spans if cap is None else self._keep(spans, forecast)
+        return super().candidates(kept, forecast)
+
+
+def pins_of(spans, forecast):
+    return [each for each in spans if each.id in forecast.pins]
+
+
+def in_order(spans, *parts):
+    ids = {each.id for part in parts for each in part}
+    return [each for each in spans if each.id in ids]
+
+
+def asked_about(spans, forecast):
+    return [each for each in spans if set(each.descriptor.split()) & set(forecast.intents)]
+
+
+@pytest.mark.parametrize("kpi", ["candidate_scorings", "candidate_scorings_per_turn"])
+@pytest.mark.parametrize(
+    "keep",
+    [
+        lambda spans, forecast: in_order(spans, pins_of(spans, forecast), spans[-1:]),
+        lambda spans, forecast: in_order(spans, pins_of(spans, forecast), spans[-NEWEST:]),
+        lambda spans, forecast: in_order(spans, pins_of(spans, forecast), asked_about(spans, forecast)),
+        lambda spans, forecast: in_order(
+            spans, pins_of(spans, forecast), asked_about(spans, forecast), spans[1 - 32 :]
+        ),
+    ],
+)
+def test_an_index_that_leaves_out_what_the_turn_is_about_is_found_out(kpi: str, keep) -> None:
+    with pytest.raises(WorkNotDoneError, match="asked about or among the newest"):
+        count(kpi, "bounded", 40, Naming(keep))
+
+
+def test_an_index_may_stop_at_what_the_turn_is_about() -> None:
+    def keep(spans, forecast):
+        return in_order(spans, pins_of(spans, forecast), asked_about(spans, forecast), spans[-NEWEST:])
+
+    reference = count("candidate_scorings", "bounded", 40)
+    assert count("candidate_scorings", "bounded", 40, Naming(keep)).numerator <= reference.numerator
+
+
+def test_where_more_is_asked_about_than_the_cap_holds_it_is_filled_with_that() -> None:
+    """A hundred and fifty questions about claims: each shares its words with all others."""
+    workload = session(150)
+    found = Probe().open("candidate_scorings_per_turn", make(), workload, {"arm": "bounded"})
+    assert found.numerator == 128
+    for keep in (
+        lambda spans, forecast: in_order(spans, pins_of(spans, forecast), asked_about(spans, forecast)[:60]),
+        lambda spans, forecast: in_order(spans, pins_of(spans, forecast), spans[-160:-34])[:128],
+    ):
+        with pytest.raises(WorkNotDoneError, match=r"where there is room for 128|were not scored"):
+            count("candidate_scorings_per_turn", "bounded", 150, Naming(keep))
 
 
 class Sparing(ReferencePlanner):
-    """Scores the pins and the newest span, or the newest span alone."""
-
-    def __init__(self, *, keeps_pins: bool) -> None:
-        super().__init__()
-        self._keeps_pins = keeps_pins
+    """Scores the newest span alone."""
 
     def candidates(self, spans, forecast, cap=None):
-        pins = forecast.pins if self._keeps_pins else ()
-        return super().candidates([each for each in spans if each.id in pins or each is spans[-1]], forecast)
+        return super().candidates(spans[-1:], forecast)
 
 
 def test_an_index_that_loses_the_pins_is_work_not_done() -> None:
     with pytest.raises(WorkNotDoneError, match="2 pinned spans out of 4 given were not scored"):
-        count("candidate_scorings", "bounded", 4, Sparing(keeps_pins=False))
+        count("candidate_scorings", "bounded", 4, Sparing())
 
 
 def test_scorings_that_a_planner_does_not_count_are_found_by_its_candidates() -> None:

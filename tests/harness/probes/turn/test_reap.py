@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from harness.measure.clock import Undefined, WorkNotDoneError
-from harness.probes.turn.reap import MARKS, RESULTS, WINDOW, Probe, bodies_of
+from harness.probes.turn.reap import MARKS, RESULTS, WINDOW, Probe, bodies_of, renumbered
 from seams.contract.turn import Message
 from seams.runtimes.reference import make
 from seams.turn.reap import TurnReaper, fold, offer
@@ -131,6 +131,45 @@ def test_a_window_without_the_held_out_message_is_a_window_too() -> None:
     sliced.check(sliced.batch(2)())
 
 
+def test_what_is_admitted_and_what_is_folded_are_counted_apart() -> None:
+    sliced = reaps(offer("none"), "injection")
+    assert sliced.work == {
+        "results admitted": RESULTS,
+        "bytes admitted": RESULTS * 1024,
+        "messages copied": WINDOW,
+        "bodies folded whole": RESULTS - 1,
+        "bytes folded whole": (RESULTS - 1) * 1024,
+    }
+    added = sliced.batch(1)()[WINDOW:]
+    assert sum(len(each.content) for each in added if "_quarantined" not in each.content) == 3 * 1024
+
+
+@pytest.mark.parametrize("size", [200, 1_024])
+def test_a_renumbered_body_is_as_long_and_as_poisoned(size: int) -> None:
+    bodies = bodies_of(True, size)
+    seen = {tuple(renumbered(bodies, number)) for number in range(100)}
+    assert len(seen) == 100
+    for one in seen:
+        assert [len(body) for body in one] == [size] * RESULTS
+        assert [all(mark in body for mark in MARKS) for body in one] == [False] * (RESULTS - 1) + [True]
+
+
+@pytest.mark.parametrize("payload", ARMS)
+def test_a_reaper_that_answers_from_memory_is_found_out(payload: str) -> None:
+    class Remembering(TurnReaper):
+        made = None
+
+        def reap_turn(self, window, returned):
+            poisoned = any(MARKS[0].encode() in result.payload for _, result in returned)
+            if self.made is None or self.made[0] != poisoned:
+                self.made = poisoned, super().reap_turn(window, returned)
+            return list(self.made[1])
+
+    sliced = reaps(Remembering(offer("none").kernel), payload)
+    with pytest.raises(WorkNotDoneError, match="harmless bodies are in the next window"):
+        sliced.check(sliced.batch(2)())
+
+
 def test_a_runtime_without_reap_is_undefined() -> None:
     assert reaps(None) == Undefined("not-offered", "The runtime stub offers no reap of a turn.")
 
@@ -162,6 +201,12 @@ def test_a_long_window_is_reaped_into_and_its_work_is_counted() -> None:
     sliced = Probe().open("turn_reap_ns", make(), None, params)
     window = sliced.batch(2)()
     sliced.check(window)
-    assert sliced.work == {"messages copied": 401, "results admitted": RESULTS, "bytes admitted": RESULTS * 1024}
+    assert sliced.work == {
+        "results admitted": RESULTS,
+        "bytes admitted": RESULTS * 1024,
+        "messages copied": 401,
+        "bodies folded whole": RESULTS,
+        "bytes folded whole": RESULTS * 1024,
+    }
     assert len(window) == 401 + RESULTS
     assert isinstance(Probe().open("turn_reap_ns", make(), None, {**params, "history": "none"}), Undefined)

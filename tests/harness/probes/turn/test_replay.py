@@ -116,6 +116,22 @@ def test_a_batch_makes_exactly_its_calls_and_hands_the_last_one_to_check() -> No
     assert verified == [((2,), 20)]
 
 
+def test_renewed_inputs_are_made_before_the_batch_runs_and_never_twice_alike() -> None:
+    made: list[tuple[int, int]] = []
+    called: list[tuple[int, int]] = []
+
+    def renew(given: tuple[int, ...], number: int) -> tuple[int, int]:
+        made.append((given[0], number))
+        return given[0], number
+
+    sliced = Cycled(lambda *given: called.append(given), [(7,), (8,)], lambda given, came: None, renew=renew)
+    batch = sliced.batch(3)
+    assert (made, called) == ([(7, 1), (8, 2), (8, 3)], [])
+    assert batch()[0] == (8, 3)
+    sliced.batch(2)()
+    assert called == made == [(7, 1), (8, 2), (8, 3), (7, 4), (8, 5)]
+
+
 def test_a_coroutine_function_is_awaited_in_each_call() -> None:
     async def call(turn: int) -> int:
         await asyncio.sleep(0)

@@ -130,9 +130,125 @@ class Altered(ContextView):
     ],
 )
 def test_broken_phases_are_work_not_done(phase: str, alter, message: str) -> None:
-    sliced = spawn(phase, Altered(phase, alter))
     with pytest.raises(WorkNotDoneError, match=message):
-        sliced.check(sliced.batch(40)())
+        (sliced := spawn(phase, Altered(phase, alter))).check(sliced.batch(40)())
+
+
+class LastOnly(ContextView):
+    """Renders what was asked last, and scores nothing else."""
+
+    def forecast(self, messages):
+        self.asked = max(step for step, each in enumerate(messages) if each.role == "user")
+        return super().forecast(messages)
+
+    def plan(self, messages, outlook):
+        return super().plan(messages, outlook._replace(spans=outlook.spans[self.asked : self.asked + 1]))
+
+    def render_turn(self, messages):
+        return [next(each for each in reversed(messages) if each.role == "user")]
+
+
+@pytest.mark.parametrize("phase", ["all", "plan", "render"])
+@pytest.mark.parametrize("turns", [3, 40])
+def test_a_view_that_holds_the_last_question_alone_is_found_out(phase: str, turns: int) -> None:
+    with pytest.raises(WorkNotDoneError, match=r"not all of \d pinned texts"):
+        (sliced := spawn(phase, LastOnly(), turns=turns)).check(sliced.batch(turns)())
+
+
+@pytest.mark.parametrize("history", ["10", "100"])
+def test_it_is_found_out_after_a_grown_history_too(history: str) -> None:
+    class Whole:
+        budget = 4_096
+        render_turn = staticmethod(LastOnly().render_turn)
+
+    sliced = Probe().open("turn_spawn_ns", runtime(Whole()), None, {"phase": "all", "history": history})
+    with pytest.raises(WorkNotDoneError, match=r"not all of \d pinned texts"):
+        sliced.check(sliced.batch(1)())
+
+
+@pytest.mark.parametrize(("turns", "message"), [(40, "of which more would fit"), (4, "leaves out 10 texts")])
+def test_a_view_that_holds_its_pins_alone_is_found_out(turns: int, message: str) -> None:
+    class Pins(ContextView):
+        def render_turn(self, messages):
+            pins = {each.id for each in super().plan(messages, self.forecast(messages)).selected if each.pinned}
+            return [each for step, each in enumerate(messages) if f"span:{step}" in pins]
+
+    with pytest.raises(WorkNotDoneError, match=message):
+        (sliced := spawn("all", Pins(), turns=turns)).check(sliced.batch(turns)())
+
+
+def test_a_view_that_cannot_fill_half_of_its_budget_is_a_view() -> None:
+    """Nothing but the pins fits: every other message is larger than the budget."""
+    workload = session(6, size=1_000)
+    for turn in workload.data["turns"]:
+        for message in turn["messages"]:
+            if message["role"] in ("assistant", "tool"):
+                message["bytes"] = 20_000
+    for phase in PHASES:
+        sliced = Probe().open("turn_spawn_ns", make(), workload, {"phase": phase})
+        sliced.check(sliced.batch(6)())
+
+
+def test_a_rendering_that_drops_what_was_selected_is_found_out() -> None:
+    def thinner(rendered):
+        return [*rendered[:2], *rendered[3:]]
+
+    with pytest.raises(WorkNotDoneError, match="not those of the 17 selected spans"):
+        (sliced := spawn("render", Altered("render", thinner))).check(sliced.batch(40)())
+    with pytest.raises(WorkNotDoneError, match="not those of the 17 selected spans"):
+        compression(40, Altered("render", thinner))
+
+
+def test_a_plan_over_part_of_the_history_is_no_compression() -> None:
+    class Indexed(ContextView):
+        def plan(self, messages, outlook):
+            pinned = [span for span in outlook.spans[:-40] if span.id in outlook.forecast.pins]
+            return super().plan(messages, outlook._replace(spans=(*pinned, *outlook.spans[-40:])))
+
+    sliced = spawn("plan", Indexed())
+    sliced.check(sliced.batch(40)())
+    with pytest.raises(WorkNotDoneError, match="of 121 messages 42 are on one side"):
+        compression(40, Indexed())
+
+
+class Remembering(ContextView):
+    """Looks up what it made of a history of this length before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: dict = {}
+
+    def _from_memory(self, method: str, messages, make):
+        key = (method, len(messages))
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]
+
+    def forecast(self, messages):
+        return self._from_memory("forecast", messages, lambda: super(Remembering, self).forecast(messages))
+
+    def plan(self, messages, outlook):
+        return self._from_memory("plan", messages, lambda: super(Remembering, self).plan(messages, outlook))
+
+    def render(self, messages, plan):
+        return list(self._from_memory("render", messages, lambda: super(Remembering, self).render(messages, plan)))
+
+    def render_turn(self, messages):
+        return list(self._from_memory("turn", messages, lambda: super(Remembering, self).render_turn(messages)))
+
+
+@pytest.mark.parametrize("phase", PHASES)
+def test_a_view_that_answers_from_memory_is_found_out(phase: str) -> None:
+    sliced = spawn(phase, Remembering())
+    with pytest.raises(WorkNotDoneError):
+        for _ in range(2):
+            sliced.check(sliced.batch(40)())
+
+
+def test_a_grown_view_that_answers_from_memory_is_found_out() -> None:
+    sliced = Probe().open("turn_spawn_ns", runtime(Remembering()), None, {"phase": "all", "history": "10"})
+    with pytest.raises(WorkNotDoneError, match="not one of the history"):
+        sliced.check(sliced.batch(2)())
 
 
 def test_a_view_and_a_plan_beyond_the_budget_are_work_not_done() -> None:
@@ -149,9 +265,8 @@ def test_a_view_and_a_plan_beyond_the_budget_are_work_not_done() -> None:
         ("render", Copying(), "the view holds more than pins"),
         ("all", Copying(), "the view holds more than pins"),
     ]:
-        sliced = spawn(phase, view)
         with pytest.raises(WorkNotDoneError, match=message):
-            sliced.check(sliced.batch(40)())
+            (sliced := spawn(phase, view)).check(sliced.batch(40)())
     with pytest.raises(WorkNotDoneError, match="the plan holds more than pins"):
         spawn("render", Whole())
 
@@ -168,17 +283,15 @@ def test_costs_and_pins_are_not_taken_from_the_plan() -> None:
             def plan(self, messages, outlook, lie=lie):
                 return lie(ContextView(budget=10**9).plan(messages, outlook))
 
-        sliced = spawn("plan", Lying())
         with pytest.raises(WorkNotDoneError, match="within a budget of 4096"):
-            sliced.check(sliced.batch(40)())
+            spawn("plan", Lying())
 
 
 def test_no_text_of_the_session_is_in_a_sentence() -> None:
     for phase in ("plan", "render"):
         for alter in (lambda came: came[:0] if isinstance(came, list) else replace(came, candidates=0), lambda _: "q"):
-            sliced = spawn(phase, Altered(phase, alter))
             with pytest.raises(WorkNotDoneError) as caught:
-                sliced.check(sliced.batch(40)())
+                (sliced := spawn(phase, Altered(phase, alter))).check(sliced.batch(40)())
             assert not {"question", "answer", "rows", "claims"}.intersection(str(caught.value).split())
 
 
@@ -201,7 +314,11 @@ def test_compression_is_stock_over_stock_at_the_last_turn() -> None:
     assert (tally.numerator, tally.basis) == (4 + 120 * 250, "count")
     assert tally.denominator is not None
     assert 4_096 - 250 < tally.denominator <= 4_096
-    assert tally.evidence == ("of 121 messages 17 are resident, 104 elided with their handles",)
+    assert tally.evidence == (
+        "of 121 messages 17 are resident, 104 elided with their handles",
+        "closed forms, 40 turns of 751 tokens within 4096: 30040 to 4096 tokens at the last, "
+        "615820 to 154625 over all of them",
+    )
 
 
 def test_a_short_session_is_not_compressed() -> None:

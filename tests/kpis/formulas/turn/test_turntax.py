@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kpis.formulas.turn.turntax import KNOBS, net, turns_saved
+from kpis.formulas.turn.turntax import KNOBS, TURNS, net, sensitivity, turns_saved
 
 CLASSES = {"grammar": 2, "pure": 2, "dedup": 3, "static": 2, "quarantine": 1, "deny": 1, "pass": 3}
 
@@ -33,10 +33,24 @@ def test_golden_sums(turns: int, tokens: int, dollars: float, latency_ms: int) -
     assert net(turns) == {"turns": turns, "tokens": tokens, "dollars": dollars, "latency_ms": latency_ms}
 
 
-def test_another_turn_has_its_own_price() -> None:
-    larger = net(9, {**KNOBS, "prompt_tokens": 4000, "ms_per_turn": 4000})
-    assert (larger["tokens"], larger["latency_ms"]) == (37080, 36000)
-    assert larger["dollars"] == pytest.approx(0.1242, rel=1e-12)
+@pytest.mark.parametrize(
+    ("assumed", "tokens", "dollars", "latency_ms"),
+    [
+        ("local-fast", 6480, 0.0324, 3600),
+        ("hosted-flash", 11880, 0.0486, 13500),
+        ("frontier", 37080, 0.1242, 36000),
+    ],
+)
+def test_another_turn_has_its_own_price(assumed: str, tokens: int, dollars: float, latency_ms: int) -> None:
+    row = sensitivity(9)[assumed]
+    assert (row["turns"], row["tokens"], row["latency_ms"]) == (9, tokens, latency_ms)
+    assert row["dollars"] == pytest.approx(dollars, rel=1e-12)
+
+
+def test_the_usual_turn_is_among_those_that_could_be_assumed() -> None:
+    assert list(TURNS) == ["local-fast", "hosted-flash", "frontier"]
+    assert sensitivity(9)["hosted-flash"] == net(9)
+    assert sensitivity(0)["frontier"] == net(0)
 
 
 def test_the_catalog_prices_with_the_same_knobs(repo: Path) -> None:

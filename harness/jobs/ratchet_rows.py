@@ -1,0 +1,310 @@
+"""One run held against a record, row by row: what each comparison is, before anybody says pass or fail.
+
+A row is compared only with its like: same unit and kind, same workload, same way of cutting out the engine, same
+effort, same machine as far as its kind of number needs that. Whatever differs is named, and the row has no baseline.
+Refuses to judge: the numbers go to :mod:`harness.judge.ratchet`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+
+from harness.jobs.plan import PlannedPoint
+from harness.judge.ratchet import BUDGET, LOOSE, Judged, TimedRow, compare_counts, judge_timed, slack
+from harness.record.baseline import BaselineFile, Row
+from harness.record.borne_out import workload_of
+from harness.record.fingerprints import EXACT, TIME, differing
+from harness.record.run import Mode, Run
+from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
+from kpis.terms.kpi import Direction, Estimand, Gate
+from kpis.terms.reading import Reading, Reason
+
+__all__ = [
+    "PENDING_DAYS",
+    "RECORDED",
+    "Found",
+    "Held",
+    "against_release",
+    "compare",
+    "conditions",
+    "histograms",
+    "owed",
+]
+
+PENDING_DAYS = 30
+"""A new row waits at most a month for the session that bears it out; then nobody is at work on it."""
+
+RECORDED = (Mode.DEFAULT, Mode.FULL)
+"""What a record is made of. Three processes are too few for a median with bounds; a budget gives any number of them."""
+
+_ABSENT = (Reason.NOT_OFFERED, Reason.NOT_INSTALLED, Reason.WORKLOAD_KIND)
+"""Reasons for which nothing is owed where the record has no row either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A row on record: the file's machine facts, what the row is called there, and the row."""
+
+    file: BaselineFile
+    recorded_as: str
+    row: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One comparison. ``anchor`` is ``record``, or the tag of a release; what the run or the record lacks is None."""
+
+    name: str
+    anchor: str
+    judged: Judged
+    held: Held | None
+    point: PlannedPoint | None
+    reading: Reading | None
+
+    @property
+    def comparison(self) -> Comparison:
+        """What came of it."""
+        return self.judged.comparison
+
+    def saying(self, *more: str, state: State | None = None) -> Found:
+        """The same with further evidence, and perhaps another state."""
+        said = replace(self.comparison, evidence=(*self.comparison.evidence, *more))
+        return replace(self, judged=replace(self.judged, comparison=replace(said, state=state or said.state)))
+
+
+def owed(reading: Reading | None, blameless: frozenset[str]) -> bool:
+    """Whether the absence of a number is somebody's fault: not where the runtime does not offer the seam."""
+    if reading is None or reading.undefined is None:
+        return True
+    return reading.undefined.reason not in _ABSENT and reading.kpi not in blameless
+
+
+def conditions(held: Held, run: Run, reading: Reading) -> list[str]:
+    """What differs between how a row was recorded and how ``reading`` was taken; empty where they may be compared."""
+    row = held.row
+    found = [
+        f"{part} differs: {getattr(row, part).value} on record, {getattr(reading, part).value} in this run"
+        for part in ("unit", "direction", "gate", "estimand")
+        if getattr(row, part) is not getattr(reading, part)
+    ]
+    if row.workload != workload_of(run, reading):
+        digests = [(digest or "none")[:12] for digest in (row.workload, workload_of(run, reading))]
+        found.append(f"it was recorded on another workload: {digests[0]} on record, {digests[1]} in this run")
+    found += differing(held.file.exact, run.machine.fingerprint, EXACT)
+    if not row.timed:
+        return found
+    found += differing(held.file.time, run.machine.fingerprint, TIME)
+    if row.isolation != reading.isolation:
+        found.append(
+            f"it was recorded with another isolation: the engine was {row.isolation or 'none'} then and is "
+            f"{reading.isolation or 'none'} now"
+        )
+    if row.mode not in RECORDED:
+        found.append(f"it was recorded with --{row.mode.value}, and a record needs a default or full run")
+    elif run.mode is not row.mode:
+        found.append(f"it was recorded with another effort: {row.mode.value} on record, {run.mode.value} in this run")
+    else:
+        found += _processes(row, reading)
+    return found
+
+
+def _processes(row: Row, reading: Reading) -> list[str]:
+    """A median of fewer processes strays further, so that other numbers of them make no sample together."""
+    now = None if reading.distribution is None else reading.distribution.n
+    then = sorted({session.n for session in row.sessions if session.n is not None and session.n != now})
+    counts = ", ".join(map(str, then))
+    return [f"it was recorded with other loops: {counts} processes on record, {now} in this run"] if then else []
+
+
+def compare(
+    rows: Mapping[str, Held],
+    run: Run,
+    points: Mapping[str, PlannedPoint],
+    readings: Mapping[str, Reading],
+    *,
+    today: date,
+    blameless: frozenset[str] = frozenset(),
+    slow: str | None = None,
+    release: tuple[str, Mapping[str, Held]] | None = None,
+) -> list[Found]:
+    """Every comparison of ``run`` with the record and with the last release, in the order of names.
+
+    ``rows`` are those that this run answers for; ``slow`` is why the machine's own speed was another one.
+    """
+    names = sorted({*rows, *points})
+    found = [_one(name, rows.get(name), run, points.get(name), readings.get(name), today, blameless) for name in names]
+    if release is not None:
+        tag, held = release
+        found += [
+            _since(name, tag, held[name], rows.get(name), run, points.get(name), reading)
+            for name in names
+            if name in held and (reading := readings.get(name)) is not None and reading.value is not None
+        ]
+    return [_renamed(each) for each in _timed(found, slow)]
+
+
+def _renamed(found: Found) -> Found:
+    held = found.held
+    moved = held is not None and held.recorded_as != found.name
+    return found.saying(f"on record as {held.recorded_as}") if held is not None and moved else found
+
+
+@dataclass(frozen=True, slots=True)
+class _Open(Judged):
+    """A comparison that waits for those of the other timed rows."""
+
+    timed: TimedRow | None = None
+
+
+def _said(state: State, *evidence: str) -> Judged:
+    return Judged(Comparison(state, evidence=evidence))
+
+
+def _one(
+    name: str,
+    held: Held | None,
+    run: Run,
+    point: PlannedPoint | None,
+    reading: Reading | None,
+    today: date,
+    blameless: frozenset[str],
+) -> Found:
+    judged = _judged(name, held, run, point, reading, blameless)
+    since = None if held is None else held.row.pending
+    compared = judged.comparison.state not in (State.REGRESSED, State.REMOVED, State.VOID, State.NO_BASELINE)
+    if since is not None and compared and today - since > timedelta(days=PENDING_DAYS):
+        judged = _said(
+            State.NO_BASELINE,
+            f"pending since {since}, for more than {PENDING_DAYS} days: no second session has borne it out; "
+            "accept one with: python -m harness ratchet accept",
+        )
+    return Found(name, "record", judged, held, point, reading)
+
+
+def _judged(
+    name: str,
+    held: Held | None,
+    run: Run,
+    point: PlannedPoint | None,
+    reading: Reading | None,
+    blameless: frozenset[str],
+) -> Judged:
+    if held is None:
+        if not owed(reading, blameless) and reading is not None and reading.undefined is not None:
+            why = reading.undefined.detail
+            notice = ComparisonNotice(ComparisonWarn.LEFT_OUT, why)
+            return Judged(Comparison(State.NEW, evidence=(why,), warnings=(notice,)))
+        if reading is not None and reading.undefined is not None:
+            return _said(State.VOID, reading.undefined.detail)
+        return _said(State.NEW, "in the catalog and not on record; add it with: python -m harness ratchet accept")
+    if point is None:
+        return _said(
+            State.REMOVED,
+            "on record and no longer gated by the catalog, under no alias; take it off the record with: "
+            f"python -m harness ratchet accept {name.partition('[')[0].partition(' ')[0]} --why TEXT",
+        )
+    if reading is None:
+        return _said(State.REMOVED, "on record and not in this run; measure again with: python -m harness run --all")
+    if reading.undefined is not None:
+        if owed(reading, blameless):
+            return _said(State.VOID, reading.undefined.detail)
+        return _said(State.REMOVED, f"on record and not measured any more: {reading.undefined.detail}")
+    if differ := [*_stale(point, reading), *conditions(held, run, reading)]:
+        return _said(State.NO_BASELINE, *differ)
+    if held.row.timed:
+        return _open(held.row, reading)
+    return Judged(_counted(held.row, reading))
+
+
+def _stale(point: PlannedPoint, reading: Reading) -> list[str]:
+    """What the catalog says otherwise of a KPI than when it was measured."""
+    return [
+        f"{part} differs: {getattr(point.kpi, part).value} in the catalog, {getattr(reading, part).value} in this run; "
+        "measure again with: python -m harness run --all"
+        for part in ("unit", "direction", "gate", "estimand")
+        if getattr(point.kpi, part) is not getattr(reading, part)
+    ]
+
+
+def _open(row: Row, reading: Reading) -> Judged:
+    now = float(reading.value or 0)
+    if now <= 0:
+        return _said(State.VOID, f"a time of {now:g} {reading.unit.value} is none")
+    centre = _centre(row)
+    times = slack(centre, now, row.direction)
+    if row.direction is not Direction.NEUTRAL and times >= LOOSE:
+        return _said(
+            State.NO_BASELINE,
+            f"the record is {times:.1f} times looser than what is measured ({centre:.4g} {row.unit.value} on record, "
+            f"{now:.4g} in this run; {LOOSE:g} are the most that noise explains): it no longer describes it; move it "
+            "with: python -m harness ratchet accept",
+        )
+    return _Open(Comparison(State.THIN), timed=TimedRow(row.medians, (now,), row.direction, row.limit))
+
+
+def _centre(row: Row) -> float:
+    """The middle session, without a preference: of an even number the slower one."""
+    ordered = sorted(row.medians)
+    return ordered[len(ordered) // 2]
+
+
+def _counted(row: Row, reading: Reading, budget: float = 0.0) -> Comparison:
+    limit, now = row.limit, reading.value
+    if limit is None or now is None:
+        raise ValueError("A count on record has a value, and so has a reading that is defined.")
+    holds, both = row.gate is Gate.INVARIANT, histograms(row.histogram, reading)
+    return compare_counts(limit, now, row.direction, holds=holds, histograms=both, budget=budget)
+
+
+def histograms(then: Mapping[str, int] | None, reading: Reading) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
+    """The two histograms to compare, of a KPI that is one; that of a rate only says what its numerator is made of."""
+    return None if reading.estimand is not Estimand.HISTOGRAM else (then or {}, reading.histogram or {})
+
+
+def _since(
+    name: str,
+    tag: str,
+    then: Held,
+    held: Held | None,
+    run: Run,
+    point: PlannedPoint | None,
+    reading: Reading,
+) -> Found:
+    """One row against the last release: a count may be worse by the budget, and so may a time, beyond its noise."""
+    if differ := conditions(then, run, reading):
+        judged: Judged = _said(State.NO_BASELINE, *differ)
+    elif not then.row.timed:
+        judged = Judged(_counted(then.row, reading, BUDGET))
+    elif float(reading.value or 0) <= 0:
+        judged = _said(State.VOID, f"a time of {reading.value} {reading.unit.value} is none")
+    else:
+        judged = _Open(Comparison(State.THIN), timed=against_release(then.row, held, float(reading.value or 0)))
+    return Found(name, tag, judged, held, point, reading)
+
+
+def against_release(then: Row, held: Held | None, now: float) -> TimedRow:
+    """The sessions of a release against those since and this run; what is in both is the release's."""
+    old = {session.run for session in then.sessions}
+    since = [] if held is None else [each for each in held.row.sessions if each.run not in old]
+    medians = [each.median for each in since if each.median is not None]
+    return TimedRow(then.medians, (*medians, now), then.direction, budget=BUDGET)
+
+
+def _timed(found: list[Found], slow: str | None) -> Iterator[Found]:
+    """The timed rows judged together; a machine of another speed decides none of them."""
+    waiting = {
+        (each.anchor, each.name): each.judged.timed
+        for each in found
+        if isinstance(each.judged, _Open) and each.judged.timed is not None
+    }
+    judged = judge_timed(waiting)
+    for each in found:
+        now = judged.get((each.anchor, each.name))
+        if now is None:
+            yield each
+            continue
+        done = replace(each, judged=now)
+        thin = now.comparison.state is State.THIN
+        yield done.saying(slow, state=State.INCONCLUSIVE) if slow is not None and not thin else done

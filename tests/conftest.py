@@ -6,6 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No test asserts a time, and a busy machine is no fault of an example.
+settings.register_profile("no deadline", deadline=None)
+settings.load_profile("no deadline")
 
 REPO = Path(__file__).resolve().parent.parent
 

@@ -104,7 +104,7 @@ def generated(state: State) -> dict[str, str]:
             state.kinds,
             lambda block, at=folder: block_text(block, state.authority, state.catalog, at),  # type: ignore[misc]
         )
-        texts[name] = constants_filled(blocks, constant)
+        texts[name] = constants_filled(blocks, constant, document_of(blocks, state.kinds).beside_prose)
     return texts
 
 
@@ -160,7 +160,7 @@ def _page_faults(state: State) -> Iterator[Finding]:
         for block in document.blocks:
             if block.kind == AUTHORITY:
                 yield from _block_findings(name, block.begin, block_faults(block, state.authority, state.catalog))
-        for line, fault in constant_faults(text, constant):
+        for line, fault in constant_faults(text, constant, document.beside_prose):
             yield Finding(Fault.MARK, f"{name}, line {line}, {fault}; {_AGAIN}")
         if text != wanted[name]:
             yield differs(name, text, wanted[name], _AGAIN)

@@ -110,14 +110,13 @@ class Sources:
         """The files of the modules ``begins`` and of what they import; ``lazy``: inside functions too, all the way."""
         if (begins, lazy) not in self._closures:
             names: set[str] = set()
-            waiting = [(module, True) for module in begins]
+            waiting = list(begins)
             while waiting:
-                module, first = waiting.pop()
+                module = waiting.pop()
                 for name, file in self._files(module):
                     if name not in names:
                         names.add(name)
-                        found = () if file is None else self._imported(file, name, lazy=lazy or first)
-                        waiting += [(each, False) for each in found]
+                        waiting += () if file is None else self._imported(file, name, lazy=lazy or module in begins)
             self._closures[begins, lazy] = frozenset(names)
         return self._closures[begins, lazy]
 

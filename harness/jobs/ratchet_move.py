@@ -76,7 +76,9 @@ def moved_row(found: Found, run: Run, name: str, intent: Intent) -> Move:
         if intent.why is not None and (found.point is None or reading is not None):
             return Move(None, f"taken off the record ({intent.why})")
         return Move(row, _last(found), Refusal.GONE)
-    if reading is None or reading.value is None:
+    if reading is None:
+        return Move(row, _last(found), Refusal.GONE)
+    if reading.value is None:
         quiet = state is not State.VOID
         return Move(row) if quiet else Move(row, _last(found), Refusal.VOID)
     if row is None or held is None:

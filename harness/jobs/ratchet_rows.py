@@ -13,8 +13,8 @@ from datetime import date, timedelta
 
 from harness.jobs.plan import PlannedPoint
 from harness.judge.ratchet import BUDGET, LOOSE, Judged, TimedRow, compare_counts, judge_timed, slack
-from harness.record.baseline import BaselineFile, Row
-from harness.record.borne_out import workload_of
+from harness.record.baseline import BaselineFile, Row, different
+from harness.record.borne_out import session_of, workload_of
 from harness.record.fingerprints import EXACT, TIME, differing
 from harness.record.run import Mode, Run
 from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
@@ -198,6 +198,11 @@ def _judged(
             return Judged(Comparison(State.NEW, evidence=(why,), warnings=(notice,)))
         if reading is not None and reading.undefined is not None:
             return _said(State.VOID, reading.undefined.detail)
+        if reading is None:
+            return _said(
+                State.NEW,
+                "in the catalog, and neither on record nor in this run; measure it: python -m harness run --all",
+            )
         return _said(State.NEW, "in the catalog and not on record; add it with: python -m harness ratchet accept")
     if point is None:
         return _said(
@@ -280,16 +285,18 @@ def _since(
     elif float(reading.value or 0) <= 0:
         judged = _said(State.VOID, f"a time of {reading.value} {reading.unit.value} is none")
     else:
-        judged = _Open(Comparison(State.THIN), timed=against_release(then.row, held, float(reading.value or 0)))
+        judged = _Open(Comparison(State.THIN), timed=against_release(then.row, held, run, reading))
     return Found(name, tag, judged, held, point, reading)
 
 
-def against_release(then: Row, held: Held | None, now: float) -> TimedRow:
-    """The sessions of a release against those since and this run; what is in both is the release's."""
-    old = {session.run for session in then.sessions}
-    since = [] if held is None else [each for each in held.row.sessions if each.run not in old]
-    medians = [each.median for each in since if each.median is not None]
-    return TimedRow(then.medians, (*medians, now), then.direction, budget=BUDGET)
+def against_release(then: Row, held: Held | None, run: Run, reading: Reading) -> TimedRow:
+    """The sessions of a release against those since, this run the last of them; what is in both is the release's."""
+    this = session_of(run, "", reading)
+    known = {session.run for session in then.sessions}
+    since = [] if held is None else [session for session in held.row.sessions if session.run not in known]
+    others = [session for session in different(since) if (session.day, session.boot) != (this.day, this.boot)]
+    medians = [session.median for session in (*others, this) if session.median is not None]
+    return TimedRow(then.medians, tuple(medians), then.direction, budget=BUDGET)
 
 
 def _timed(found: list[Found], slow: str | None) -> Iterator[Found]:

@@ -49,6 +49,12 @@ class Document:
     blocks: list[Block] = field(default_factory=list)
     faults: list[tuple[int, str]] = field(default_factory=list)
 
+    @property
+    def beside_prose(self) -> frozenset[int]:
+        """The numbers of the lines, from 1, that are code or generated."""
+        pairs = enumerate(zip(self.lines, self.prose, strict=True), start=1)
+        return frozenset(number for number, (line, prose) in pairs if line != prose)
+
 
 def document_of(text: str, kinds: Collection[str]) -> Document:
     """``text`` by its parts; ``kinds`` are the names of blocks that a command fills."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any
 
 __all__ = ["CONSTANT", "FORMATS", "ConstantError", "constant_faults", "constants_filled", "constant_text"]
@@ -60,10 +60,19 @@ def constant_text(module: str, name: str, form: str | None, lookup: Lookup) -> s
     return FORMATS[form](value)
 
 
-def constant_faults(text: str, lookup: Lookup) -> Iterator[tuple[int, str]]:
-    """(line, sentence without a full stop) of each constant that is not what the code says."""
+def _line(text: str, found: re.Match[str]) -> int:
+    return text.count("\n", 0, found.start()) + 1
+
+
+def constant_faults(text: str, lookup: Lookup, code: Container[int] = ()) -> Iterator[tuple[int, str]]:
+    """(line, sentence without a full stop) of each constant that is not what the code says.
+
+    Lines of ``code``, in which a mark shows and says nothing, are passed over.
+    """
     for found in CONSTANT.finditer(text):
-        line = text.count("\n", 0, found.start()) + 1
+        line = _line(text, found)
+        if line in code:
+            continue
         try:
             wanted = constant_text(found["module"], found["name"], found["format"], lookup)
         except ConstantError as error:
@@ -73,13 +82,16 @@ def constant_faults(text: str, lookup: Lookup) -> Iterator[tuple[int, str]]:
             given = " ".join(found["text"].split())
             yield line, f"reads {given!r} where {found['module']}:{found['name']} is {wanted!r}"
     for lost in _LOST.finditer(CONSTANT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)):
-        yield text.count("\n", 0, lost.start()) + 1, "has the mark of a constant without its beginning or end"
+        if _line(text, lost) not in code:
+            yield _line(text, lost), "has the mark of a constant without its beginning or end"
 
 
-def constants_filled(text: str, lookup: Lookup) -> str:
-    """``text`` with every constant as the code has it; what cannot be written stays as it is."""
+def constants_filled(text: str, lookup: Lookup, code: Container[int] = ()) -> str:
+    """``text`` with every constant outside of ``code`` as the code has it; what cannot be written stays as it is."""
 
     def written(found: re.Match[str]) -> str:
+        if _line(text, found) in code:
+            return found[0]
         try:
             wanted = constant_text(found["module"], found["name"], found["format"], lookup)
         except ConstantError:

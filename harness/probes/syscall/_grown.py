@@ -20,6 +20,7 @@ from seams.contract.verdict import Status, VerdictKind
 __all__ = ["GrownSubmits", "grown"]
 
 _TRACE = "grown"
+_UNSHARED = {"readOnlyHint": "true"}
 
 
 def _history(turns: int) -> Iterator[ToolCall]:
@@ -49,7 +50,10 @@ def grown(runtime: Any, turns: int) -> GrownSubmits | Undefined:
 
 
 class GrownSubmits:
-    """One submit a loop of a call that is allowed, without hints, so that the fast path is asked and has to pass."""
+    """One submit a loop of a call that is allowed: a read that no cache may serve, so that the history stays.
+
+    The fast path is asked and has to pass. A call without hints could be a write, and its reap would strand all reads.
+    """
 
     engine: Engine = "mock"
     source = "synthetic"
@@ -64,7 +68,7 @@ class GrownSubmits:
     def batch(self, loops: int) -> Callable[[], object]:
         """``loops`` submits on the one kernel."""
         args = b'{"user_id":"user_1"}'
-        calls = [ToolCall(self._outcome.tool, args, self._outcome.meta, trace_id=_TRACE) for _ in range(loops)]
+        calls = [ToolCall(self._outcome.tool, args, _UNSHARED, trace_id=_TRACE) for _ in range(loops)]
         self._loops, self._before = loops, now(self._kernel.counters()).submits
         submit: Callable[[ToolCall], Any] = self._kernel.submit
         if is_async(submit):

@@ -161,6 +161,14 @@ def test_a_constant_may_break_over_lines_and_is_mended_where_it_lies():
     assert list(constant_faults(mended, lookup)) == []
 
 
+def test_a_constant_in_code_is_an_example():
+    text = "```\n<!--=a:N-->16<!--=-->\n```\n<!--=a:N-->16<!--=-->\n"
+    code = document_of(text, KINDS).beside_prose
+    assert code == {1, 2, 3}
+    assert [line for line, _ in constant_faults(text, lookup, code)] == [4]
+    assert constants_filled(text, lookup, code) == "```\n<!--=a:N-->16<!--=-->\n```\n<!--=a:N-->1,600<!--=-->\n"
+
+
 def test_an_unknown_constant_stays_as_it_is():
     text = "<!--=a:X-->16<!--=-->"
     assert constants_filled(text, lookup) == text

@@ -352,6 +352,13 @@ def test_a_kpi_that_has_left_the_catalog_is_taken_off_by_name(lab: Lab, tmp_path
     assert exit_code(after.check(after.run(2)), strict=False) is Exit.OK
 
 
+def test_what_the_run_does_not_hold_is_told(lab: Lab) -> None:
+    assert refused(lab, lab.run(0, without=("denies", SPAWN))) == {"denies": Refusal.GONE, SPAWN: Refusal.GONE}
+    file = lab.check(lab.run(0, without=("denies", SPAWN)))
+    assert "neither on record nor in this run" in row_of(file, "denies").evidence[0]
+    assert exit_code(file, strict=False) is Exit.UNCOVERED
+
+
 # Waivers
 
 

@@ -13,6 +13,7 @@ import pytest
 from harness.cli.exits import Exit
 from harness.cli.ratchet import exit_code
 from harness.jobs.ratchet_accept import waive
+from harness.jobs.ratchet_rows import Held, against_release
 from harness.record.baseline_read import BaselineError
 from harness.record.ratchet import RatchetFile, encode
 from harness.record.run import Mode, Run, Selection
@@ -21,7 +22,7 @@ from kpis.errors import SelectionError
 from kpis.registry import Catalog
 from kpis.terms.claim import VerdictBasis, VerdictState
 from kpis.terms.comparison import State
-from kpis.terms.kpi import Direction, Gate
+from kpis.terms.kpi import Direction, Gate, Layer
 from kpis.terms.quantity import Unit
 from kpis.terms.reading import Distribution, Reason, Undefined
 from tests.harness.jobs.recorded import DAY, SLUG, Lab, row_of, states
@@ -483,6 +484,22 @@ def test_steps_that_were_each_accepted_fail_together_against_the_release(tmp_pat
     assert row_of(crept, SPAWN).state in (State.OK, State.WITHIN)
     assert crept.verdict.by == (f"{SPAWN} since v1",)
     assert code(crept) is Exit.FAILED
+
+
+def test_a_release_is_held_against_each_session_since_once(tmp_path: Path) -> None:
+    lab = Lab(tmp_path)
+    lab.sessions(6)
+    lab.accept(lab.run(6), release="v1")
+    lab.accept(lab.run(7))
+    lab.accept(lab.run(8))
+    release = lab.record().release
+    assert release is not None
+    held = Held(lab.record().layers[Layer.TURN], SPAWN, lab.row(SPAWN))
+    run = lab.run(8)  # it is on record itself
+    reading = next(each for each in run.readings if lab.names.of_reading(each) == SPAWN)
+    row = against_release(release.rows[SPAWN], held, run, reading)
+    assert row.sessions == release.rows[SPAWN].medians
+    assert row.now == (lab.row(SPAWN).medians[7], reading.value)
 
 
 def test_a_count_may_be_worse_than_the_release_by_five_percent(tmp_path: Path) -> None:

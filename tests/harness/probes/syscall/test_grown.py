@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from harness.measure.clock import Undefined, WorkNotDoneError
-from harness.probes.syscall._grown import grown
+from harness.probes.syscall._grown import _history, grown
 from harness.probes.syscall.submit import Probe
-from seams.contract.syscall import Handle, Result, Verdict
+from seams.contract.syscall import Handle, Result, ToolCall, Verdict
 from seams.contract.verdict import Status, VerdictKind
 from seams.runtimes.reference import make
 from seams.syscall.kernel import Kernel, fresh_kernel
@@ -32,6 +32,9 @@ def test_the_history_is_held_and_every_handle_is_redeemed() -> None:
     assert (sliced.engine, sliced.source) == ("mock", "synthetic")
     assert not sliced._kernel.pending
     assert sliced._kernel.counters().submits == 200 + 301
+    newest = list(_history(100))[-2]
+    again = ToolCall(newest.tool, newest.args, newest.meta, trace_id=newest.trace_id)
+    assert sliced._kernel.submit(again)[1].by == "vdso", "the batches left the history as it was"
 
 
 def test_a_kernel_that_does_nothing_is_found_out() -> None:

@@ -8,14 +8,13 @@ kept. Refuses to leave out a trial: what broke off is counted as such.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-
-from scipy.stats import beta
 
 from ci.gatebench.generate import NOISES, RATIOS, stream
 from ci.gatebench.rules import OTHERS, Processes, Says, judge_in_order, of_state
-from ci.gatebench.trials import Kind, Trial
+from harness.judge.rates import at_least, at_most
+from harness.record.trials import Kind, Trial, whole_suites
 
 __all__ = [
     "OURS",
@@ -39,18 +38,6 @@ PROCESSES = 20
 
 NULLS, EFFECTS = 200, 100
 """Synthetic streams of each noise: unchanged, and at each ratio."""
-
-LEVEL = 0.95
-
-
-def at_most(hits: int, of: int) -> float:
-    """The one-sided 95 % upper bound of a rate (Clopper and Pearson 1934); 1 where there is no trial."""
-    return 1.0 if hits == of else float(beta.ppf(LEVEL, hits + 1, of - hits))
-
-
-def at_least(hits: int, of: int) -> float:
-    """The one-sided 95 % lower bound of a rate; 0 where there is no trial."""
-    return 0.0 if hits == 0 else float(beta.ppf(1 - LEVEL, hits, of - hits + 1))
 
 
 @dataclass(slots=True)
@@ -157,25 +144,9 @@ def suites(trials: Sequence[Trial]) -> Tallies:
     return tallies
 
 
-def whole_suites(trials: Iterable[Trial]) -> Iterator[list[Trial]]:
-    """The nulls that belong together. One that lacks a KPI, for it broke off or was stopped, is no suite."""
-    of_null = [trial for trial in trials if trial.kind is Kind.NULL]
-    every = {trial.kpi for trial in of_null}
-    for members in _by_seed(whole(of_null)).values():
-        if {trial.kpi for trial in members} == every:
-            yield members
-
-
 def worst(words: Sequence[Says]) -> Says:
     """What is said of a run of which this was said KPI by KPI."""
     return next((word for word in (Says.REGRESSED, Says.INCONCLUSIVE) if word in words), Says.OK)
-
-
-def _by_seed(trials: Iterable[Trial]) -> Mapping[tuple[str, int], list[Trial]]:
-    found: dict[tuple[str, int], list[Trial]] = {}
-    for trial in trials:
-        found.setdefault((trial.machine, trial.seed), []).append(trial)
-    return found
 
 
 def one_after_other(trials: Iterable[Trial]) -> Tallies:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from ci.gatebench.trials import Kind, Trial
+from harness.record.trials import Kind, Trial
 
 __all__ = ["NOISES", "RATIOS", "SPREAD", "stream"]
 

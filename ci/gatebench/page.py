@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from ci.gatebench import runlevel
 from ci.gatebench.cells import at_best, at_worst, merged, rule_rows, table
 from ci.gatebench.counting import EFFECTS, NULLS, OURS, synthetic
-from ci.gatebench.floors import floors
 from ci.gatebench.generate import NOISES, RATIOS, SPREAD
 from ci.gatebench.recorded import recorded
 from ci.gatebench.rules import OTHERS
 from ci.gatebench.runlevel import CHANGES, SPREADS, run_level
-from ci.gatebench.trials import Trial
 from harness.judge.rule import LEAST_DELTA, Rule, delta_for
+from harness.record.edit_floors import floors
+from harness.record.trials import Trial
 
 __all__ = ["section"]
 

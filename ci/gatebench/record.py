@@ -11,58 +11,36 @@ Refuses to record from a working tree: what is not committed is not measured.
 from __future__ import annotations
 
 import argparse
-import os
 import random
-import shutil
-import statistics
 import sys
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count, cycle
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 
 ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
-from ci.gatebench.edits import EDITS, LONGER_PATH, Inapplicable, edited  # noqa: E402
-from ci.gatebench.trials import Kind, Trial, TrialError, line_of, read_file  # noqa: E402
 from harness.gating.ground import Ground  # noqa: E402
 from harness.gating.options import GateOptions  # noqa: E402
 from harness.gating.points import gate_points  # noqa: E402
 from harness.gating.rows import label  # noqa: E402
+from harness.jobs import calibrate_trial  # noqa: E402
+from harness.jobs.calibrate_order import FACTORS, edit_of  # noqa: E402
+from harness.jobs.calibrate_trial import INTERRUPTED, LEAST_PAIRS, make_trial  # noqa: E402
 from harness.jobs.plan import PlannedPoint  # noqa: E402
 from harness.jobs.worker_job import lay_out  # noqa: E402
-from harness.judge.sequence import PointJudge  # noqa: E402
-from harness.measure import machine  # noqa: E402
-from harness.measure.pairs import LEAST_LOOPS, Load, Unmeasured, calibrate, run_pair  # noqa: E402
-from harness.measure.schedule import draw  # noqa: E402
 from harness.project import load_project, runtime_reference  # noqa: E402
-from harness.record.floors import facts_of  # noqa: E402
-from harness.subject.bytecode import compile_roots  # noqa: E402
-from harness.subject.committed import check_out  # noqa: E402
+from harness.record.trials import Kind, Trial, TrialError, line_of, read_file  # noqa: E402
+from harness.subject.edits import EDITS, LONGER_PATH, Inapplicable  # noqa: E402
 from harness.subject.git import Repository, find  # noqa: E402
+from harness.subject.pristine import laid_out, takes  # noqa: E402
 from harness.subject.revisions import resolve  # noqa: E402
 from harness.subject.scratch import scratch  # noqa: E402
-from harness.subject.trees import Sides  # noqa: E402
 from kpis.registry import Catalog, load  # noqa: E402
-
-LEAST_PAIRS = 20
-"""What every trial holds at least, whatever the judge asks for: the processes that pyperf starts by default."""
-
-KEPT_VALUES = 3
-"""Single values kept of each process: what pyperf takes of each by default."""
-
-FACTORS = (1.05, 1.10, 1.03)
-
-LIMIT_S = 60.0
-
-INTERRUPTED = "interrupted"
-"""Why a trial broke off that Ctrl-C ended: its pairs are kept, and the recording stops."""
 
 POINTS = {
     "reap_latency_kernel[slice=kernel]": "seams/syscall/reap.py",
@@ -72,8 +50,6 @@ POINTS = {
     "tool_call_p50_ns": "seams/syscall/fold.py",
 }
 """The points that are recorded, and the module of each that neutral edits are made in; its slice calls that module."""
-
-LONGER = "-and-its-name-is-a-good-deal-longer-than-that-of-the-other-side"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +89,7 @@ def place(kind: Kind, done: Sequence[Trial]) -> int:
     if kind is not Kind.NEUTRAL:
         return len(done)
     names = list(EDITS)
-    last = done[-1].edit.partition(" in ")[0] if done and done[-1].edit else None
+    last = edit_of(done[-1]) if done else None
     return names.index(last) + 1 if last in names else 0
 
 
@@ -139,87 +115,9 @@ def schedule(kind: Kind, points: Sequence[PlannedPoint], start: int, texts: Mapp
 
 
 def _edited_points(edit: str, points: Sequence[PlannedPoint], texts: Mapping[str, str]) -> list[Asked]:
-    fitting = [point for point in points if _takes(texts[POINTS[label(point)]], edit)]
+    fitting = [point for point in points if takes(texts[POINTS[label(point)]], edit)]
     modules = () if edit == LONGER_PATH else tuple(sorted({POINTS[label(point)] for point in fitting}))
     return [Asked(point, edit=edit, modules=modules) for point in fitting]
-
-
-def _takes(source: str, edit: str) -> bool:
-    try:
-        edited(source, edit)
-    except Inapplicable:
-        return False
-    return True
-
-
-@contextmanager
-def laid_out(commit: str, folder: Path, edit: str | None, modules: Collection[str]) -> Iterator[Sides]:
-    """Two trees a side of one commit, under names drawn anew; ``edit`` is made to ``modules`` of the head."""
-    repository = find(ROOT)
-    trees = [folder / letter for letter in random.sample("abcd", 4)]
-    if edit == LONGER_PATH:
-        trees[2:] = [tree.with_name(tree.name + LONGER) for tree in trees[2:]]
-    try:
-        trees[0].mkdir()
-        check_out(repository, commit, trees[0], folder)
-        for tree in trees[1:]:
-            shutil.copytree(trees[0], tree, symlinks=True)
-        if edit is not None:
-            for file in (head / module for head in trees[2:] for module in modules):
-                file.write_text(edited(file.read_text(encoding="utf-8"), edit), encoding="utf-8")
-        compile_roots(trees)
-        yield Sides(folder, (trees[0], trees[1]), (trees[2], trees[3]))
-    finally:
-        for tree in trees:
-            shutil.rmtree(tree, ignore_errors=True)
-
-
-def trial(asked: Asked, kind: Kind, on: Ground, seed: int, least: int = LEAST_PAIRS) -> Trial:
-    """Make one trial: as many pairs as the judge asks for, and at least ``least``, which are its planned ones."""
-    point, began = asked.point, os.getloadavg()[0]
-    rng = Random(f"{seed} {point.key}")
-    judge = PointJudge(point.kpi.direction)
-    pairs: list[tuple[float, float]] = []
-    values: list[tuple[tuple[float, ...], tuple[float, ...]]] = []
-    truth, void = 1.0, None
-    try:
-        loops = min(
-            calibrate(side, on.side_job(point, side), draw(rng), limit=LIMIT_S, folder=on.scratch)[0]
-            for side in ("base", "head")
-        )
-        means = point.kpi.estimand.value == "call-mean"
-        work = Load(max(loops, LEAST_LOOPS if asked.factor != 1.0 else 1), means=means, inject=asked.factor)
-        truth = work.truth
-        while (wanted := judge.wants().pairs) or len(pairs) < least:
-            plan = draw(rng)
-            specs = {side: on.side_job(point, side, plan.copies[side]) for side in plan.copies}
-            pair = run_pair(specs, plan, load=work, limit=LIMIT_S, folder=on.scratch)
-            sides = (pair.wall["base"], pair.wall["head"])
-            pairs.append((statistics.median(sides[0]), statistics.median(sides[1])))
-            if len(pairs) <= LEAST_PAIRS:
-                values.append((tuple(sides[0][:KEPT_VALUES]), tuple(sides[1][:KEPT_VALUES])))
-            if wanted:
-                judge.feed(pairs[-1:])
-    except Unmeasured as gone:
-        void = f"{gone.side}: {gone.detail}"
-    except KeyboardInterrupt:
-        void = INTERRUPTED
-    fingerprint = machine.fingerprint()
-    return Trial(
-        kpi=label(point),
-        kind=kind,
-        truth=truth,
-        seed=seed,
-        machine=machine.slug(fingerprint),
-        load=f"{began:.1f} to {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores",
-        pairs=tuple(pairs),
-        values=tuple(values),
-        asked=asked.factor,
-        edit=asked.said,
-        void=void,
-        planned=least,
-        fingerprint=facts_of(fingerprint),
-    )
 
 
 def record(kind: Kind, seconds: float, out: Path, least: int = LEAST_PAIRS) -> int:
@@ -242,10 +140,12 @@ def record(kind: Kind, seconds: float, out: Path, least: int = LEAST_PAIRS) -> i
             if time.monotonic() >= deadline:
                 break
             seed = random.SystemRandom().randrange(2**32)
-            with laid_out(commit, folder, batch[0].edit, batch[0].modules) as sides:
+            with laid_out(repository, commit, folder, edit=batch[0].edit, modules=batch[0].modules) as sides:
                 on = Ground(project, catalog, sides, project.under_test, workloads, Path(inner))
                 for asked in batch:
-                    found = trial(asked, kind, on, seed, least)
+                    found = make_trial(
+                        calibrate_trial.Asked(asked.point, kind, asked.factor, asked.said), on, seed, planned=least
+                    )
                     lines.write(line_of(found) + "\n")
                     lines.flush()
                     made += 1

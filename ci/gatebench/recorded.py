@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ci.gatebench.cells import NONE, at_worst, rule_rows, table
 from ci.gatebench.counting import OURS, injected, neutral, nulls, one_after_other, suites
-from ci.gatebench.floors import PLANNED, floors, ratios
 from ci.gatebench.this_judge import at_own_margins, by_load
-from ci.gatebench.trials import Kind, Trial
 from harness.judge.floor import Floor
 from harness.judge.power import spread_of
 from harness.judge.rule import DELTA, delta_for
+from harness.record.edit_floors import PLANNED, floors, ratios
+from harness.record.trials import Kind, Trial
 
 __all__ = ["recorded"]
 

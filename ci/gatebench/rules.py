@@ -14,17 +14,13 @@ from enum import Enum
 
 from scipy.stats import mannwhitneyu, t
 
-from harness.judge.rule import Rule, delta_for
-from harness.judge.sequence import PointJudge, settle
+from harness.judge.in_order import judge_in_order
 from kpis.terms.comparison import Comparison, State
-from kpis.terms.kpi import Direction
 
 __all__ = ["OTHERS", "Says", "judge_in_order", "of_state", "this_judge"]
 
 Processes = Sequence[Sequence[float]]
 """Single values by process, in the order of the pairs; a shorter time is better."""
-
-Pair = tuple[float, float]
 
 
 class Says(Enum):
@@ -33,23 +29,6 @@ class Says(Enum):
     REGRESSED = "regressed"
     OK = "ok"
     INCONCLUSIVE = "inconclusive"
-
-
-def judge_in_order(streams: Sequence[Sequence[Pair]], floors: Sequence[float | None] | None = None) -> list[Comparison]:
-    """This judge over the KPIs of one run, each stream taken as a gate takes pairs: as they come, while wanted.
-
-    A stream that ends while pairs are wanted is stopped, as by a budget. Holm's family is the whole run. ``floors`` are
-    those of the KPIs, one a stream; without them none is known.
-    """
-    judges = {}
-    for number, (pairs, floor) in enumerate(zip(streams, floors or [None] * len(streams), strict=True)):
-        judge = judges[number] = PointJudge(Direction.LOWER, Rule(delta=delta_for(floor)))
-        taken = 0
-        while wanted := min(judge.wants().pairs, len(pairs) - taken):
-            judge.feed(pairs[taken : taken + wanted])
-            taken += wanted
-    found = settle(judges, Rule())
-    return [found[number] for number in range(len(streams))]
 
 
 def of_state(found: Comparison) -> Says:

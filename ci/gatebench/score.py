@@ -2,8 +2,8 @@
 
     python ci/gatebench/score.py               print the section
     python ci/gatebench/score.py --markdown    write it between its marks
-    python ci/gatebench/score.py --check       fail where the page or the committed floors say anything else
-    python ci/gatebench/score.py --floors      write each machine's floors into baselines/
+    python ci/gatebench/score.py --check       fail where the page or a committed calibration says anything else
+    python ci/gatebench/score.py --floors      write each machine's calibration.json
 
 ``--streams DIR`` scores other recordings. It measures nothing: the same streams give the same bytes. One thing streams
 may leave open is the machine behind a short name; ``--floors`` then keeps what its file states, or else takes this
@@ -13,6 +13,7 @@ machine, if the name is its own, and says so.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,17 +23,18 @@ ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
-from ci.gatebench.floors import by_machine, counting, of_machine  # noqa: E402
 from ci.gatebench.page import section  # noqa: E402
-from ci.gatebench.trials import Trial, TrialError, read  # noqa: E402
 from ci.marks import MarksError, with_section  # noqa: E402
+from harness.jobs.calibrate_summary import calibration_of  # noqa: E402
 from harness.measure import machine  # noqa: E402
 from harness.record.atomic import write_atomic  # noqa: E402
-from harness.record.floors import calibration, calibration_path, facts_of, stated_facts, write_floors  # noqa: E402
+from harness.record.edit_floors import by_machine, counting  # noqa: E402
+from harness.record.floors import calibration_path, facts_of, stated_facts  # noqa: E402
+from harness.record.trials import Trial, TrialError, read  # noqa: E402
 
 SECTION = "gatebench"
 PAGE = ROOT / "docs" / "gate.md"
-STREAMS = Path(__file__).resolve().parent / "streams"
+STREAMS = "baselines/*/streams"
 
 
 def facts_here(slug: str) -> dict[str, Any] | None:
@@ -41,14 +43,20 @@ def facts_here(slug: str) -> dict[str, Any] | None:
     return facts_of(fingerprint) if machine.slug(fingerprint) == slug else None
 
 
+def committed() -> list[Trial]:
+    """What is committed of every machine."""
+    return [trial for folder in sorted(ROOT.glob(STREAMS)) for trial in read(folder)]
+
+
 def write_all(trials: Sequence[Trial]) -> None:
-    """Write the floors of each machine that has any, and say which machine was taken for granted."""
+    """Write the calibration of each machine, and say which machine was taken for granted."""
     for slug, mine in sorted(by_machine(trials).items()):
         assumed = stated_facts(ROOT, slug) or facts_here(slug)
-        found, facts = of_machine(mine, assumed)
-        if not found:
-            continue
-        print(write_floors(ROOT, slug, found, facts).relative_to(ROOT))
+        blob = calibration_of(slug, mine, assumed)
+        file = calibration_path(ROOT, slug)
+        write_atomic(file, blob)
+        print(file.relative_to(ROOT))
+        facts = json.loads(blob)["fingerprint"]
         silent = sum(trial.fingerprint is None for trial in counting(mine))
         if facts is None:
             print(f"{slug}: no trial says which machine that is, so no gate takes these floors.", file=sys.stderr)
@@ -58,15 +66,16 @@ def write_all(trials: Sequence[Trial]) -> None:
 
 
 def stale(trials: Sequence[Trial]) -> str | None:
-    """The sentence about the first machine whose committed floors are not what the streams say."""
-    for slug, mine in sorted(by_machine(trials).items()):
+    """The sentence about the first machine whose committed calibration is not what the streams say."""
+    machines = by_machine(trials)
+    here = {file.parent.name for file in ROOT.glob("baselines/*/calibration.json")}
+    for slug in sorted(here | machines.keys()):
         file = calibration_path(ROOT, slug)
-        found, facts = of_machine(mine, stated_facts(ROOT, slug))
-        wanted = calibration(slug, found, facts) if found else None
-        if (file.read_bytes() if file.is_file() else None) != wanted:
-            name = file.relative_to(ROOT)
-            if not found:
-                return f"{name} rests on no stream; type: git rm {name}"
+        name = file.relative_to(ROOT)
+        if slug not in machines:
+            return f"{name} rests on no stream; type: git rm {name}"
+        wanted = calibration_of(slug, machines[slug], stated_facts(ROOT, slug))
+        if not file.is_file() or file.read_bytes() != wanted:
             return f"{name} is not what the streams say; type: python ci/gatebench/score.py --floors"
     return None
 
@@ -77,11 +86,11 @@ def main(argv: Sequence[str]) -> int:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--markdown", action="store_true", help="write the section into docs/gate.md")
     what.add_argument("--check", action="store_true", help="exit 1 if docs/gate.md or a floor is another")
-    what.add_argument("--floors", action="store_true", help="write the floors into baselines/<machine>/")
-    parser.add_argument("--streams", type=Path, default=STREAMS, help="a folder of recorded trials")
+    what.add_argument("--floors", action="store_true", help="write each machine's calibration.json")
+    parser.add_argument("--streams", type=Path, help=f"a folder of recorded trials (default: {STREAMS})")
     given = parser.parse_args(argv)
     try:
-        trials = list(read(given.streams))
+        trials = committed() if given.streams is None else list(read(given.streams))
         if given.floors:
             write_all(trials)
             return 0

@@ -27,8 +27,8 @@ ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
     sys.path[0] = str(ROOT)
 
-from ci.gatebench.edits import edited  # noqa: E402
 from harness.subject.committed import check_out  # noqa: E402
+from harness.subject.edits import edited  # noqa: E402
 from harness.subject.git import find  # noqa: E402
 from harness.subject.revisions import resolve  # noqa: E402
 from harness.subject.scratch import scratch  # noqa: E402

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ci.gatebench.counting import Tally, whole, whole_suites, worst
 from ci.gatebench.rules import judge_in_order, of_state
-from ci.gatebench.trials import Kind, Trial
+from harness.record.trials import Kind, Trial
 
 __all__ = ["UNSTATED", "at_own_margins", "by_load", "load_class"]
 

@@ -80,6 +80,7 @@ def _gate(arguments: argparse.Namespace) -> Exit:
 
 def _against(arguments: argparse.Namespace) -> Exit:
     from harness.gating.options import GateOptions
+    from harness.jobs.calibrated import observed_at
     from harness.jobs.gate import gate
     from harness.jobs.rows import project_catalog
     from harness.project import load_project
@@ -119,7 +120,7 @@ def _against(arguments: argparse.Namespace) -> Exit:
             heard.append(number)
             raise KeyboardInterrupt
 
-    ours = (signal.SIGINT, signal.SIGTERM)
+    ours = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {each: signal.signal(each, stop) for each in ours if signal.getsignal(each) is not signal.SIG_IGN}
     try:
         with Progress(arguments.budget or 60.0) as progress:
@@ -133,7 +134,7 @@ def _against(arguments: argparse.Namespace) -> Exit:
             )
     except KeyboardInterrupt:
         say("Stopped; the pairs so far are kept. Go on with the same command and --resume.")
-        return Exit.TERMINATED if heard and heard[0] == signal.SIGTERM else Exit.INTERRUPTED
+        return Exit.TERMINATED if heard and heard[0] != signal.SIGINT else Exit.INTERRUPTED
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -151,7 +152,8 @@ def _against(arguments: argparse.Namespace) -> Exit:
         write_atomic(Path(arguments.json), blob)
     built_in = {kpi.id for kpi in catalog if kpi.origin == "catalog"}
     page = console_on(sys.stderr if to_stdout else sys.stdout)
-    render_gate(gated.file, page, built_in=built_in, verbose=arguments.verbose)
+    told = None if tests is not None else observed_at(project.root, gated.file)
+    render_gate(gated.file, page, built_in=built_in, verbose=arguments.verbose, observed=told)
     return exit_code(gated.file, strict=arguments.strict)
 
 

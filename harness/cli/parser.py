@@ -40,6 +40,7 @@ class _Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands; each sets ``handler`` to what runs it."""
     import harness.cli.authority as authority_command
+    import harness.cli.calibrate as calibrate_command
     import harness.cli.doctor as doctor_command
     import harness.cli.gate as gate_command
     import harness.cli.init as init_command
@@ -59,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     run_command.add_parser(commands)
     gate_command.add_parser(commands)
     ratchet_command.add_parser(commands)
+    calibrate_command.add_parser(commands)
     init_command.add_parser(commands)
     listing_commands.add_parsers(commands)
     authority_command.add_parser(commands)

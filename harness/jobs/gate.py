@@ -91,6 +91,7 @@ def gate(
     with ExitStack() as stack:
         stack.enter_context(RunLock(project.root))
         sides = stack.enter_context(materialise(project, base, letters="".join(random.sample("abcd", 4))))
+        head = tree_state(project.root)  # now, as the trees are: the user may commit while it is measured
         place = stack.enter_context(scratch())
         notes = list(sides.warnings)
         if options.pytest is None:
@@ -115,7 +116,7 @@ def gate(
         rows = restate(points, rows, found, _asked_for(catalog, points, options))
         found |= {each.name: each.comparison for each in gone}
         rows += [each.row for each in gone]
-        file = _file(project, base, work, found, rows, journal.header, began, known)
+        file = _file(head, base, work, found, rows, journal.header, began, known)
         path = None
         if not options.plan:
             # Stored before the journal goes: whatever fails, one of them has every pair.
@@ -192,7 +193,7 @@ def _journal(project: Project, base: Base, sides: Sides, options: GateOptions, a
 
 
 def _file(
-    project: Project,
+    head: tuple[str | None, bool | None],
     base: Base,
     work: Work,
     found: dict[str, Comparison],
@@ -209,7 +210,7 @@ def _file(
         critical = kpi is not None and kpi.critical
         claims.append(claim_of(name, comparison, kind, direction, critical=critical, table=known.table(name)))
     reported = {claim.rule for claim in claims if claim.kind is ClaimKind.MEASUREMENT}
-    commit, dirty = tree_state(project.root)
+    commit, dirty = head
     fingerprint = machine.fingerprint()
     return GateFile(
         id=header["id"],

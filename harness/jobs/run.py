@@ -82,6 +82,7 @@ def run(
         journal = _journal(project, plan, argv, resume)
         with journal:
             before = machine.noise()
+            commit, dirty = tree_state(project.root)
             began_ns = ruler_ns()
             asker = Asker(
                 project=project,
@@ -125,7 +126,6 @@ def run(
                 item.undefined is not None and item.undefined.reason is Reason.OUT_OF_BUDGET for item in readings
             )
             complete = not (interrupted or changed or late)
-            commit, dirty = tree_state(project.root)
             fingerprint = machine.fingerprint()
             measured = Run(
                 id=journal.header["id"],

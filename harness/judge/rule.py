@@ -50,7 +50,8 @@ BOUND = 0.975
 """The confidence of each printed bound, one-sided: both together hold the ratio in 95 %."""
 
 DELTA = 0.02
-"""The change that nobody is asked about while a KPI's own floor is unknown: twice the usual neutral-edit floor."""
+"""The change that nobody is asked about while a KPI's own floor is unknown: twice the usual neutral-edit floor. What
+makes it known is ``loopladder calibrate``."""
 
 LEAST_DELTA = 0.01
 """No floor is trusted below a third of a percent: ten neutral edits moved time by up to .6 % on one machine."""

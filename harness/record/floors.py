@@ -117,10 +117,13 @@ def _unknown(file: Path, commit: str, why: str) -> CommittedFloors:
     return CommittedFloors(notes=(said,))
 
 
-def calibration(slug: str, found: Mapping[str, Floor], facts: Facts | None) -> bytes:
+def calibration(
+    slug: str, found: Mapping[str, Floor], facts: Facts | None, more: Mapping[str, Any] | None = None
+) -> bytes:
     """The file of a machine: stable order, and beside each floor what it rests on.
 
     ``facts`` are the machine's :data:`FACTS`; None where the data do not state them, and then no gate takes a floor.
+    ``more`` are further tables, which a reader of floors passes over.
     """
     rows = {
         name: {
@@ -137,6 +140,7 @@ def calibration(slug: str, found: Mapping[str, Floor], facts: Facts | None) -> b
         "machine": slug,
         "fingerprint": None if facts is None else facts_of(facts),
         "floors": rows,
+        **(more or {}),
     }
     return f"{json.dumps(whole, indent=2, sort_keys=True, allow_nan=False)}\n".encode()
 

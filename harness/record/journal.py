@@ -15,6 +15,7 @@ import re
 import shlex
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -190,7 +191,8 @@ class Journal:
         self.close()
         try:
             self.path.unlink(missing_ok=True)
-            sync_folder(self.path.parent)
+            with suppress(FileNotFoundError):  # somebody removed the folder with it
+                sync_folder(self.path.parent)
         except OSError as error:
             raise StoreError(
                 f"{self.path} cannot be removed: {error.strerror}; remove it with `rm {shlex.quote(str(self.path))}`."

@@ -18,6 +18,7 @@ from harness.jobs.plan import named
 from harness.record.gate import GateFile, GateRow
 from harness.report import brief
 from harness.report.inert import encoding_of, inert
+from harness.report.naming import said
 from kpis.terms.claim import VerdictBasis, VerdictState
 from kpis.terms.comparison import Comparison, ComparisonWarn, State
 from kpis.terms.reading import Leg
@@ -103,11 +104,19 @@ def _name(row: GateRow) -> str:
     return name if row.leg is Leg.MAIN else f"{name} {row.leg.value}"
 
 
-def render_gate(file: GateFile, console: Console, *, built_in: Collection[str] = (), verbose: bool = False) -> None:
+def render_gate(
+    file: GateFile,
+    console: Console,
+    *,
+    built_in: Collection[str] = (),
+    verbose: bool = False,
+    observed: str | None = None,
+) -> None:
     """Print ``file`` on ``console``; texts from outside are shown inert.
 
     ``built_in`` are the ids of the KPIs that the project has not brought itself. Beside its own they come last and,
-    unless ``verbose``, are only counted where they are left out or unchanged.
+    unless ``verbose``, are only counted where they are left out or unchanged. ``observed`` is what is on record of
+    this machine's false alarms (:func:`harness.record.observed.observed`).
     """
     encoding = encoding_of(console.file)
 
@@ -122,8 +131,8 @@ def render_gate(file: GateFile, console: Console, *, built_in: Collection[str] =
     local = " with local changes" if file.head.dirty else ""
     line(f"Gate {file.id}: head {(file.head.commit or 'none')[:12]}{local} against base {commit}.")
     if file.injected:
-        said = ", ".join(f"{point} x {factor:g}" for point, factor in file.injected.items())
-        line(f"Self-test: {said} was injected. The verdict is about the gate, not about the code.", "bold")
+        factors = ", ".join(f"{point} x {factor:g}" for point, factor in file.injected.items())
+        line(f"Self-test: {factors} was injected. The verdict is about the gate, not about the code.", "bold")
     mine = [row for row in file.rows if row.kpi not in built_in]
     others = [row for row in file.rows if row.kpi in built_in]
     for rows, counted in ((mine, False), (others, bool(mine) and not verbose)):
@@ -137,6 +146,8 @@ def render_gate(file: GateFile, console: Console, *, built_in: Collection[str] =
     by = f" by {', '.join(verdict.by)}" if verdict.by else ""
     by += ", nothing was compared" if verdict.basis is VerdictBasis.NO_RULES else ""
     sure = f" ({verdict.confidence.value})" if verdict.confidence else ""
+    if observed is not None:
+        line(said(observed))
     console.print()
     line(f"{verdict.state.value}: {verdict.basis.value}{by}{sure}; {file.seconds:.0f} s.", style)
 

@@ -1,7 +1,8 @@
 """One temporary folder for the trees of a gate, and the end of those that a killed gate left behind.
 
 A lock of the kernel on a file inside says that the owner lives; it ends with its process, however that ended. Refuses
-to remove a folder of another user, one that is in use, or anything that is not named as ours.
+to remove a folder of another user, one that is in use, and whatever does not hold the mark that is written here: a
+folder that only has such a name is somebody's work.
 """
 
 from __future__ import annotations
@@ -11,18 +12,17 @@ import os
 import shutil
 import stat
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.subject import SubjectError
 
-__all__ = ["LOCK", "PREFIX", "explained", "prune", "scratch"]
+__all__ = ["LOCK", "MARK", "PREFIX", "explained", "prune", "scratch"]
 
-PREFIX = "loopladder-"
+PREFIX = "loopladder-scratch-"
 LOCK = "lock"
-_GRACE_S = 60.0  # between its making and its locking a folder has no lock file: microseconds, on a loaded machine more
+MARK = b"loopladder made this folder for the trees of one gate and removes it\n"
 
 
 @contextmanager
@@ -39,6 +39,7 @@ def scratch() -> Iterator[Path]:
         handle = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         # Locked under another name first: a lock file that is there and not held means a dead owner.
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.write(handle, MARK)
         new.rename(folder / LOCK)
     except OSError as error:
         raise SubjectError(
@@ -74,18 +75,14 @@ def prune() -> list[Path]:
 
 
 def _abandoned(folder: Path) -> bool:
-    """Remove ``folder`` if it is ours and nobody holds its lock; whether it was."""
+    """Remove ``folder`` if it bears our mark and nobody holds its lock; whether it was."""
     facts = folder.lstat()
     if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
         return False
+    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except FileNotFoundError:
-        if time.time() - facts.st_mtime < _GRACE_S:
+        if not stat.S_ISREG(os.fstat(handle).st_mode) or os.read(handle, len(MARK) + 1) != MARK:
             return False
-        _remove(folder)
-        return True
-    try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _remove(folder)
     except BlockingIOError:

@@ -19,25 +19,26 @@ from scipy.stats import binom
 from ci.gatebench import rules, runlevel, score
 from ci.gatebench.cells import at_best, at_worst
 from ci.gatebench.counting import OURS, at_least, at_most, injected, neutral, nulls, one_after_other, suites
-from ci.gatebench.edits import EDITS, LONGER_PATH, Inapplicable, edited
 from ci.gatebench.generate import NOISES, RATIOS, SPREAD, stream
-from ci.gatebench.record import FACTORS, LEAST_PAIRS, POINTS, chosen, laid_out, place, record, schedule, sources
+from ci.gatebench.record import POINTS, chosen, place, record, schedule, sources
 from ci.gatebench.rules import OTHERS, Says
-from ci.gatebench.trials import Kind, Trial, TrialError, line_of, read, trial_of
 from ci.marks import MarksError, marks, with_section
 from harness.gating.rows import label
+from harness.jobs.calibrate_order import FACTORS
+from harness.jobs.calibrate_trial import LEAST_PAIRS
 from harness.judge.rule import Rule
 from harness.judge.sequence import judge_stream
 from harness.record.floors import FACTS
+from harness.record.trials import Kind, LoadState, Trial, TrialError, line_of, read, trial_of
+from harness.subject.edits import EDITS, LONGER_PATH, Inapplicable, edited
 from harness.subject.git import find
+from harness.subject.pristine import laid_out
 from harness.subject.revisions import resolve
 from harness.subject.scratch import scratch
 from kpis.registry import load
 from kpis.terms.comparison import State
 from kpis.terms.kpi import Direction
 from tests.conftest import REPO
-
-STREAMS = Path(score.STREAMS)
 
 
 def ratios(trial: Trial) -> list[float]:
@@ -88,7 +89,9 @@ def test_each_noise_is_what_its_name_says() -> None:
 def test_a_trial_survives_its_line() -> None:
     whole = stream("iid", 1.0, 9)
     planned = replace(whole, planned=64, fingerprint={"cores": 2, "cpu_model": None}, edit="comment in a.py")
-    for trial in (stream("unequal n", 1.03, 9), whole, planned):
+    stated = replace(whole, state=LoadState.ALL, suite=12, delta=0.013)
+    small = replace(whole, pairs=((12.345, 0.12345), (999.99, 1.5)), values=())
+    for trial in (stream("unequal n", 1.03, 9), whole, planned, stated, small):
         assert trial_of(line_of(trial)) == trial
 
 
@@ -117,6 +120,9 @@ def test_a_trial_survives_its_line() -> None:
             '{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[],"fingerprint":"box"}',
             "'fingerprint'",
         ),
+        ('{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[],"state":"hot"}', "hot"),
+        ('{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[],"suite":0}', "'suite'"),
+        ('{"kpi":"k","kind":"null","truth":1,"seed":1,"machine":"m","load":"l","pairs":[],"delta":0.001}', "'delta'"),
     ],
 )
 def test_what_is_no_trial_is_refused_by_line(line: str, said: str, tmp_path: Path) -> None:
@@ -403,10 +409,10 @@ def test_a_trial_states_its_plan_and_its_machine_and_keeps_the_values_that_other
     least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many pairs are planned: the rules of other tools take three values of the first twenty processes."""
-    monkeypatch.setattr("ci.gatebench.record.calibrate", lambda *_, **__: (1, 1.0))
+    monkeypatch.setattr("harness.jobs.calibrate_trial.calibrate", lambda *_, **__: (1, 1.0))
     sides = {"base": [100.0] * 6, "head": [100.0] * 6}
-    monkeypatch.setattr("ci.gatebench.record.run_pair", lambda *_, **__: SimpleNamespace(wall=sides))
-    monkeypatch.setattr("ci.gatebench.record.compile_roots", lambda _: None)
+    monkeypatch.setattr("harness.jobs.calibrate_trial.run_pair", lambda *_, **__: SimpleNamespace(wall=sides))
+    monkeypatch.setattr("harness.subject.pristine.compile_roots", lambda _: None)
     clock = SimpleNamespace(monotonic=iter([0.0, 0.0, 2.0]).__next__)
     monkeypatch.setattr("ci.gatebench.record.time", clock)
     assert record(Kind.NULL, 1.0, tmp_path, least) == len(POINTS)
@@ -427,7 +433,7 @@ def test_a_recording_is_not_added_to_a_file_that_is_none(repo: Path, tmp_path: P
 def test_the_sides_differ_by_the_edit_alone(edit: str, repo: Path) -> None:
     module = "seams/turn/planner.py"
     commit = resolve(repo, "HEAD").commit
-    with scratch() as folder, laid_out(commit, folder, edit, [module]) as sides:
+    with scratch() as folder, laid_out(find(repo), commit, folder, edit=edit, modules=[module]) as sides:
         base, head = (
             {path.relative_to(root): path.read_bytes() for path in root.rglob("*.py")}
             for root in (sides.base[0], sides.head[0])
@@ -467,12 +473,12 @@ def test_a_recorded_trial_is_whole(repo: Path, tmp_path: Path) -> None:
 
 
 def test_the_committed_streams_are_small_and_whole(repo: Path) -> None:
-    files = sorted(STREAMS.glob("*.jsonl"))
+    files = sorted(repo.glob(f"{score.STREAMS}/*.jsonl"))
     assert files
-    assert sum(file.stat().st_size for file in files) < 800_000
-    trials = list(read(STREAMS))
+    trials = score.committed()
+    assert sum(file.stat().st_size for file in files) < 4_000 * len(trials)
     assert {trial.kind for trial in trials} == set(Kind)
-    assert {trial.kpi for trial in trials} == set(POINTS)
+    assert {trial.kpi for trial in trials} >= set(POINTS)
     assert all(len(trial.pairs) >= LEAST_PAIRS for trial in trials if trial.void is None)
     assert all(str(repo) not in line_of(trial) for trial in trials)
 

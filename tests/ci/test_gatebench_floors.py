@@ -12,14 +12,14 @@ from random import Random
 import pytest
 
 from ci.gatebench import score
-from ci.gatebench.floors import PLANNED, floors, of_machine
 from ci.gatebench.generate import stream
 from ci.gatebench.recorded import recorded
 from ci.gatebench.this_judge import UNSTATED, at_own_margins, by_load, load_class
-from ci.gatebench.trials import Kind, Trial, line_of
 from harness.judge.floor import LEAST_EDITS, floor_of
 from harness.measure import machine
+from harness.record.edit_floors import PLANNED, floors, of_machine
 from harness.record.floors import calibration_path, facts_of, write_floors
+from harness.record.trials import Kind, Trial, line_of
 
 OURS = facts_of(machine.fingerprint())
 SLUG = machine.slug(machine.fingerprint())
@@ -145,7 +145,9 @@ def test_a_floor_that_is_not_what_the_streams_say_fails_the_check(
     assert scored(tmp_path, monkeypatch, [*trials, edit("a seventh", by=0.03, facts=OURS)], "--check")[0] == 1
     assert scored(tmp_path, monkeypatch, trials, "--check")[0] == 0
     capsys.readouterr()
-    assert scored(tmp_path, monkeypatch, edits(2, facts=OURS), "--check")[0] == 1
+    assert scored(tmp_path, monkeypatch, edits(2, facts=OURS), "--check")[0] == 1, "too few for a floor"
+    capsys.readouterr()
+    assert scored(tmp_path, monkeypatch, [], "--check")[0] == 1
     assert capsys.readouterr().err.endswith(f"type: git rm baselines/{SLUG}/calibration.json\n")
 
 

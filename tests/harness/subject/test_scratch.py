@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from harness.subject import SubjectError
-from harness.subject.scratch import LOCK, PREFIX, explained, prune, scratch
+from harness.subject.scratch import LOCK, MARK, PREFIX, explained, prune, scratch
 
 OWNER = """
 import sys, time
@@ -64,14 +64,23 @@ def test_what_is_not_ours_stays(temporary: Path, tmp_path: Path, monkeypatch: py
     (temporary / f"{PREFIX}file").touch()
     (temporary / "other").mkdir()
     (temporary / f"{PREFIX}new").mkdir()  # just made, not yet locked
+    for name, lock in (("checkout", None), ("own-lock", b""), ("other-lock", MARK + b"and more"), ("folder", None)):
+        work = temporary / f"{PREFIX}{name}"
+        (work / ".git").mkdir(parents=True)
+        if lock is not None:
+            (work / LOCK).write_bytes(lock)
+        os.utime(work, (0, 0))
+    (temporary / f"{PREFIX}folder" / LOCK).mkdir()
+    (temporary / "loopladder-main").mkdir()
     old = temporary / f"{PREFIX}old"
     old.mkdir()
-    os.utime(old, (0, 0))
+    (old / LOCK).write_bytes(MARK)
     with monkeypatch.context() as patch:
         patch.setattr("os.geteuid", lambda: os.getuid() + 1)  # another user's, then
         assert prune() == []
     assert prune() == [old]
-    assert len(list(temporary.iterdir())) == 4
+    assert len(list(temporary.iterdir())) == 9
+    assert all((temporary / f"{PREFIX}{name}" / ".git").is_dir() for name in ("checkout", "own-lock", "other-lock"))
     assert (tmp_path / "precious" / LOCK).exists()
 
 

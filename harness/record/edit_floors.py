@@ -10,11 +10,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ci.gatebench.trials import Kind, Trial
 from harness.judge.floor import Floor, floor_of
 from harness.judge.rule import CONFIRM_PAIRS
+from harness.record.trials import Kind, Trial
 
-__all__ = ["PLANNED", "by_machine", "counting", "floors", "of_machine", "ratios"]
+__all__ = ["PLANNED", "by_machine", "counting", "floors", "of_machine", "on_machine", "ratios"]
 
 PLANNED = CONFIRM_PAIRS
 """Pairs that a neutral trial must be planned with to go into a floor; the others are trials of the rules only."""
@@ -61,16 +61,21 @@ def floors(trials: Iterable[Trial]) -> dict[str, Floor]:
 
 
 def of_machine(trials: Sequence[Trial], assumed: Facts | None) -> tuple[dict[str, Floor], Facts | None]:
-    """(floors, facts) of one machine as it was when its last neutral edit was recorded.
+    """(floors, facts) of one machine as it was when its last neutral edit was recorded; ``assumed`` as there."""
+    mine, facts = on_machine(counting(trials), assumed)
+    return floors(mine), facts
+
+
+def on_machine(trials: Sequence[Trial], assumed: Facts | None) -> tuple[list[Trial], Facts | None]:
+    """(trials, facts) of one machine as it was when the last of ``trials`` was recorded.
 
     A machine that gets another kernel or interpreter is another one to a floor, so that earlier trials drop out.
     ``assumed`` are the facts of the trials that state none; None where nobody knows them.
     """
-    mine = counting(trials)
-    if not mine:
-        return {}, None
-    facts = _facts(mine[-1], assumed)
-    return floors(trial for trial in mine if _facts(trial, assumed) == facts), facts
+    if not trials:
+        return [], None
+    facts = _facts(trials[-1], assumed)
+    return [trial for trial in trials if _facts(trial, assumed) == facts], facts
 
 
 def _facts(trial: Trial, assumed: Facts | None) -> Facts | None:

@@ -36,20 +36,27 @@ def _top(source: str) -> int:
     return last
 
 
+def _lines(source: str) -> list[str]:
+    """The lines as the parser counts them: a form feed ends none."""
+    return list(io.StringIO(source))
+
+
 def _with_lines(source: str, at: int, *added: str) -> str:
-    lines = source.splitlines(keepends=True)
+    lines = _lines(source)
     return "".join([*lines[:at], *(f"{line}\n" for line in added), *lines[at:]])
 
 
 def _docstring(source: str) -> str:
-    first = ast.parse(source).body[0]
+    first = next(iter(ast.parse(source).body), None)
     if not (
         isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
     ):
         raise Inapplicable("the module has no docstring")
     line = (first.end_lineno or first.lineno) - 1
-    lines = source.splitlines(keepends=True)
+    lines = _lines(source)
     head, quotes, tail = lines[line].rpartition('"""')
+    if not quotes:
+        raise Inapplicable("the docstring is quoted in another way")
     lines[line] = f"{head}\n\nOne sentence more, which is read by people only.\n{quotes}{tail}"
     return "".join(lines)
 
@@ -102,7 +109,7 @@ def _renamed_local(source: str) -> str:
             places = [t for t in tokens if t.type == tokenize.NAME and t.string == name and first <= t.start[0] <= last]
             # As many tokens as names: then none is an attribute, a keyword, or inside a string.
             if len(named) == len(places):
-                lines = source.splitlines(keepends=True)
+                lines = _lines(source)
                 for token in sorted(places, key=lambda found: found.start, reverse=True):
                     row, column = token.start[0] - 1, token.start[1]
                     lines[row] = f"{lines[row][:column]}{name}_renamed{lines[row][column + len(name) :]}"
@@ -120,7 +127,7 @@ def _plain(node: ast.stmt) -> bool:
 
 def _moved_function(source: str) -> str:
     body = ast.parse(source).body
-    lines = source.splitlines(keepends=True)
+    lines = _lines(source)
     for one, other in pairwise(body):
         if _plain(one) and _plain(other):
             start, middle, end = one.lineno - 1, other.lineno - 1, other.end_lineno
@@ -151,6 +158,10 @@ def edited(source: str, edit: str) -> str:
         Inapplicable: the module has no place for it.
         KeyError: there is no such edit.
     """
-    changed = EDITS[edit](source)
-    compile(changed, "<edited>", "exec", dont_inherit=True)
+    make = EDITS[edit]
+    try:
+        changed = make(source)
+        compile(changed, "<edited>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, tokenize.TokenError) as error:
+        raise Inapplicable(str(error)) from error
     return changed

@@ -1,0 +1,83 @@
+"""What is on record of a machine, as text: trials of each kind before and after, what they say, what is still thin.
+
+Refuses to show a rate without its count and its bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from harness.jobs.calibrate import Calibrated
+from harness.judge.floor import LEAST_EDITS
+from harness.record.observed import per_cent_at_most
+from harness.record.trials import Kind, LoadState
+
+__all__ = ["FEW_SUITES", "page", "thin"]
+
+FEW_SUITES = 20
+"""Independent suites that an observed rate should rest on: none red of fewer leaves room for 15 % and more."""
+
+_FEW_FOUND = 10
+"""Injections of a size over all points: all of fewer found leaves a bound under 75 %."""
+
+
+def page(found: Calibrated) -> Iterator[str]:
+    """The lines; each may be wrapped."""
+    yield f"Calibration of {found.slug}: {found.made} trials of {len(found.points)} timed gate points were added."
+    yield ""
+    yield f"  {'trials':<16}" + "".join(f"{kind.value:>20}" for kind in Kind)
+    for state, now in found.after.items():
+        if any(now.values()):
+            before = found.before[state]
+            cells = (f"{before[kind.value]} -> {now[kind.value]}" for kind in Kind)
+            yield f"  {state:<16}" + "".join(f"{cell:>20}" for cell in cells)
+    yield ""
+    yield from _says(found.document)
+    for sentence in found.left_out:
+        yield f"left out: {sentence}"
+    for sentence in thin(found):
+        yield f"thin: {sentence}"
+    for sentence in found.notes:
+        yield f"note: {sentence}"
+
+
+def _says(document: Mapping[str, Any]) -> Iterator[str]:
+    suites = document.get("suites", {"of": 0})
+    if suites["of"]:
+        bound = per_cent_at_most(suites["at_most"])
+        yield f"  independent suites red: {suites['red']} of {suites['of']} (at most {bound})"
+    for factor in ("1.03", "1.05", "1.10"):
+        rows = [row["injected"][factor] for row in document.get("points", {}).values() if factor in row["injected"]]
+        if rows:
+            said = f"{sum(row['found'] for row in rows)} of {sum(row['of'] for row in rows)}"
+            yield f"  injections of {factor} found: {said}, at {len(rows)} points"
+    yield f"  points with a floor: {len(document.get('floors', {}))}"
+
+
+def thin(found: Calibrated) -> Iterator[str]:
+    """A sentence for each question that the record cannot answer yet."""
+    document = found.document
+    rows = document.get("points", {})
+    suites = document.get("suites", {"of": 0})["of"]
+    if suites < FEW_SUITES:
+        yield f"{suites} independent suites; a rate should rest on {FEW_SUITES}"
+    bare = [name for name in found.points if name not in document.get("floors", {})]
+    if bare:
+        yield f"{_some(bare)} without a floor, which takes {LEAST_EDITS} different edits"
+    for factor in ("1.03", "1.05", "1.10"):
+        tried = sum(row["injected"].get(factor, {"of": 0})["of"] for row in rows.values())
+        if tried < _FEW_FOUND:
+            yield f"{tried} injections of {factor}; a bound takes {_FEW_FOUND}"
+    for state in (state.value for state in LoadState):
+        unseen = [name for name in found.points if state not in rows.get(name, {}).get("load", {})]
+        if unseen and any(found.after.get(state, {}).values()):
+            yield f"{_some(unseen)} without a spread under the load '{state}'"
+        elif unseen:
+            yield f"nothing is recorded under the load '{state}'"
+
+
+def _some(points: list[str]) -> str:
+    if len(points) == 1:
+        return f"{points[0]} is"
+    return f"{points[0]} and {len(points) - 1} more points are"

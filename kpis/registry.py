@@ -20,7 +20,7 @@ from kpis.errors import CatalogError, SelectionError, did_you_mean
 from kpis.growth import with_growth
 from kpis.retired import Retired
 from kpis.selection import layer_named, narrowed
-from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
+from kpis.terms.kpi import MOST_POINTS, Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
 from kpis.terms.quantity import Unit
 
 __all__ = [
@@ -48,7 +48,7 @@ class Catalog:
     """KPIs in the order of the ladder, the seams that they attach to, and what is no longer one of them.
 
     Raises:
-        CatalogError: two KPIs claim one name.
+        CatalogError: two KPIs claim one name, or one has more than ``MOST_POINTS`` parameter points.
     """
 
     kpis: tuple[Kpi, ...]
@@ -58,6 +58,13 @@ class Catalog:
 
     def __post_init__(self) -> None:
         for kpi in self.kpis:
+            if kpi.point_count > MOST_POINTS:  # whoever lists the points would never come back
+                raise CatalogError(
+                    [
+                        f"{kpi.origin}: {kpi.id} has {kpi.point_count:,} points; at most {MOST_POINTS:,}: take "
+                        "values out of its params, then run `python -m harness list`."
+                    ]
+                )
             for name in _names_of(kpi):
                 other = self._names.setdefault(name, kpi)
                 if other is not kpi:

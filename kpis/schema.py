@@ -8,12 +8,13 @@ takes longer to import than ``list`` may take); a test holds it to the same rule
 from __future__ import annotations
 
 from datetime import date
+from math import prod
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from kpis.retired import Retired
-from kpis.terms.kpi import Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
+from kpis.terms.kpi import MOST_POINTS, Direction, Estimand, Gate, Kpi, Layer, Seam, Status, Takes
 from kpis.terms.quantity import Unit
 
 __all__ = ["KpiFile", "KpiRow", "RetiredRow", "SeamRow", "kpi_schema"]
@@ -137,6 +138,8 @@ class KpiRow(_Strict):
         if self.gate is not None and self.gate not in _GATES[self.estimand]:
             kinds = " or ".join(gate.value for gate in _GATES[self.estimand])
             return f"gate: a {word} gates as {kinds}, not as {self.gate.value}"
+        if self.direction is Direction.NEUTRAL and (self.gate or _GATES[self.estimand][0]) is Gate.TIMED:
+            return "direction: a clock gates one way; say lower or higher, or gate as report"
         if self.reasons and self.estimand not in (Estimand.RATE, Estimand.HISTOGRAM, Estimand.COUNT):
             return f"reasons: a {word} has no histogram, so it lists no reasons"
         return None
@@ -153,6 +156,9 @@ class KpiRow(_Strict):
         return None
 
     def _point_fault(self) -> str | None:
+        count = prod(map(len, self.params.values())) + sum(map(len, self.sweep.values()))
+        if count > MOST_POINTS:
+            return f"params: it has {count:,} points; at most {MOST_POINTS:,}, and the values of all keys multiply"
         for name, point in (("gate_point", self.gate_point), ("replay_params", self.replay_params)):
             for key, value in point.items():
                 if key not in self.params:

@@ -34,7 +34,8 @@ from harness.jobs.calibrate_trial import INTERRUPTED, LEAST_PAIRS, make_trial  #
 from harness.jobs.plan import PlannedPoint  # noqa: E402
 from harness.jobs.worker_job import lay_out  # noqa: E402
 from harness.project import load_project, runtime_reference  # noqa: E402
-from harness.record.trials import Kind, Trial, TrialError, line_of, read_file  # noqa: E402
+from harness.record.streams import read_file  # noqa: E402
+from harness.record.trials import Kind, Trial, TrialError, line_of  # noqa: E402
 from harness.subject.edits import EDITS, LONGER_PATH, Inapplicable  # noqa: E402
 from harness.subject.git import Repository, find  # noqa: E402
 from harness.subject.pristine import laid_out, takes  # noqa: E402

@@ -30,7 +30,8 @@ from harness.measure import machine  # noqa: E402
 from harness.record.atomic import write_atomic  # noqa: E402
 from harness.record.edit_floors import by_machine, counting  # noqa: E402
 from harness.record.floors import calibration_path, facts_of, stated_facts  # noqa: E402
-from harness.record.trials import Trial, TrialError, read  # noqa: E402
+from harness.record.streams import read  # noqa: E402
+from harness.record.trials import Trial, TrialError  # noqa: E402
 
 SECTION = "gatebench"
 PAGE = ROOT / "docs" / "gate.md"

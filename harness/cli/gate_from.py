@@ -26,7 +26,7 @@ def compare_files(arguments: argparse.Namespace) -> Exit:
     from harness.judge.rule import DELTA
     from harness.record.plain import plain
     from harness.record.store import write_atomic
-    from harness.report.gate_page import sentence_of_comparison
+    from harness.report.gate_page import decided_by, sentence_of_comparison
     from harness.report.inert import encoding_of, inert
     from kpis.terms.kpi import Gate
 
@@ -59,8 +59,7 @@ def compare_files(arguments: argparse.Namespace) -> Exit:
         lines += [f"    warning, {each.code.value}: {each.message}" for each in row.comparison.warnings]
         for line in lines:
             print(inert(line, encoding_of(out)), file=out)
-    by = f" by {', '.join(verdict.by)}" if verdict.by else ""
-    print(inert(f"{verdict.state.value}: {verdict.basis.value}{by}", encoding_of(out)), file=out)
+    print(inert(f"{verdict.state.value}: {verdict.basis.value}{decided_by(verdict)}", encoding_of(out)), file=out)
     return _exit(verdict, {row.comparison.state for row in rows}, strict=arguments.strict)
 
 

@@ -2,20 +2,24 @@
 
 The arguments stay the very bytes of the file, spaces included, because the identity of the trace is a hash over them
 and an echoing engine sees them. A trace is authored or cut by hand, so a wrong shape is refused with the call's index
-instead of being skipped. It refuses to judge the calls: ``class`` is what the author expects, and only carried.
+instead of being skipped. It refuses to judge the calls: ``class`` is what the author expects, and only carried; but it
+is one of those that there are, since a call that states one is a call of the airline world.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
 from harness.formats.limits import FormatError, Limits, check_depth, printable
 from harness.report.naming import typed
+from seams.contract.turntax import TurnClass
 
 __all__ = ["NAME", "read_tool_calls", "sniff", "trace_hash"]
 
@@ -39,6 +43,41 @@ class _Call(msgspec.Struct):
 
 
 _decode_call = msgspec.json.Decoder(_Call).decode
+_CLASSES = tuple(kind.value for kind in TurnClass)
+
+
+class _Shape(NamedTuple):
+    """Of an object: the keys that stand in it twice, and what is under ``calls``."""
+
+    twice: tuple[str, ...]
+    calls: Any
+
+
+def _shape(pairs: list[tuple[str, Any]]) -> _Shape:
+    times = Counter(key for key, _ in pairs)
+    return _Shape(tuple(key for key, count in times.items() if count > 1), dict(pairs).get("calls"))
+
+
+def _refuse_twins(blob: bytes, trace: _Trace, shown: str, look: str) -> None:
+    """Refuse a key of ours that stands twice in one object: readers differ in which of the two they take."""
+    # Digits stay text: how long a number may be is not asked here.
+    whole = json.loads(blob, object_pairs_hook=_shape, parse_int=str, parse_float=str)
+    for key in whole.twice:
+        if key in _Trace.__struct_encode_fields__:
+            raise FormatError(f"{shown} has the key {key} twice. {look}")
+    for index, call in enumerate(whole.calls):
+        for key in call.twice:
+            if key in _Call.__struct_encode_fields__:
+                place = f"line {_line(blob, trace.calls, index)}: call {index}"
+                raise FormatError(f"{shown}, {place} has the key {key} twice. {look}")
+
+
+def _line(blob: bytes, calls: Sequence[msgspec.Raw], index: int) -> int:
+    """The line, from 1, on which a call begins."""
+    at = 0
+    for raw in calls[:index]:
+        at = blob.index(bytes(raw), at) + len(bytes(raw))
+    return blob.count(b"\n", 0, blob.index(bytes(calls[index]), at)) + 1
 
 
 def sniff(head: bytes, filename: str) -> float:
@@ -104,10 +143,16 @@ def read_tool_calls(blob: bytes, filename: str, limits: Limits, path: str | None
             raise FormatError(f"{shown}: call {index} cannot be used: {printable(str(error), 160)}. {look}") from None
         if not call.tool:
             raise FormatError(f"{shown}: call {index} names no tool. {look}")
+        if call.expected is not None and call.expected not in _CLASSES:
+            raise FormatError(
+                f"{shown}, line {_line(blob, trace.calls, index)}: call {index} has the unknown class "
+                f"{printable(call.expected, 40)!r}; it is one of {', '.join(_CLASSES)}. {look}"
+            )
         args = bytes(call.args)
         meta = call.meta or {}
         hashed.append((call.tool, args, meta))
         calls.append({"tool": call.tool, "args": args.decode() or "{}", "meta": meta, "class": call.expected})
+    _refuse_twins(blob, trace, shown, look)
     return {
         "slice_id": trace.slice_id,
         "hash": trace_hash(trace.slice_id, hashed),

@@ -97,6 +97,8 @@ def workload_from(
     path = shown if path is None else path
     look = f"Look at it with: head -c 300 {typed(path)}"
     if not data.strip(b"\0 \t\r\n"):
+        if b"\0" in data:  # a hole that a crash left, or a disk image
+            raise FormatError(f"{shown} is binary: it holds NUL bytes and no text. See: od -c {typed(path)} | head")
         raise FormatError(f"{shown} is empty. See: ls -l {typed(path)}")
     _utf8_or_refuse(data, shown, typed(path))
     digest = sha256(data).hexdigest()

@@ -48,6 +48,8 @@ class TimedPoint:
     cpu: list[tuple[float, float]] = field(default_factory=list)
     first: list[tuple[float, float]] = field(default_factory=list)
     displaced: int = 0
+    left: int = 0
+    """Processes that outlived the workers of a pair, in all pairs."""
     seconds: float = 0.0
     void: Unmeasured | None = None
 
@@ -173,15 +175,18 @@ def _one_pair(timed: TimedPoint, ground: Ground, seed: int, limit: float, deadli
     timed.cpu.append((cpu[0], cpu[1]))
     timed.first.append((first_log(answer["wall"]["base"]), first_log(answer["wall"]["head"])))
     timed.displaced += sum(answer["displaced"].values())
+    timed.left += answer["left"]
     timed.seconds += answer["seconds"]
     timed.judge.feed([(wall[0], wall[1])])
 
 
 def _plain(pair: Pair) -> dict[str, Any]:
     return {
-        "wall": {side: [round(value, 3) for value in values] for side, values in pair.wall.items()},
-        "cpu": {side: [round(value, 3) for value in values] for side, values in pair.cpu.items()},
+        # Nine digits, and not so many decimals: what is small must not become zero.
+        "wall": {side: [float(f"{value:.9g}") for value in values] for side, values in pair.wall.items()},
+        "cpu": {side: [float(f"{value:.9g}") for value in values] for side, values in pair.cpu.items()},
         "displaced": dict(pair.displaced),
+        "left": pair.left,
         "seconds": round(pair.seconds, 4),
     }
 
@@ -193,9 +198,13 @@ def waiting_ns(timed: TimedPoint) -> tuple[float, float]:
 
 
 def off_cpu(timed: TimedPoint, rule: Rule) -> bool:
-    """Whether what the wall clock saw is not seen by CPU time: it is spent waiting, in sleep, I/O or a lock."""
-    if not timed.pairs or not all(base > 0 and head > 0 for base, head in timed.cpu):
+    """Whether what the wall clock saw is not seen by CPU time: it is spent waiting, in sleep, I/O or a lock.
+
+    Only pairs in which both sides took CPU time are asked; where none did, all of it was waiting.
+    """
+    both = [(wall, cpu) for wall, cpu in zip(timed.pairs, timed.cpu, strict=True) if min(cpu) > 0]
+    if not both:
         return bool(timed.pairs)
-    wall = statistics.median(math.log(head / base) for base, head in timed.pairs)
-    cpu = statistics.median(math.log(head / base) for base, head in timed.cpu)
+    wall = statistics.median(math.log(head / base) for (base, head), _ in both)
+    cpu = statistics.median(math.log(head / base) for _, (base, head) in both)
     return abs(wall) > rule.margin and abs(cpu) < abs(wall) / 2

@@ -16,6 +16,7 @@ from harness.gating.derived import compare_derived
 from harness.gating.foresight import foreseen, untimed
 from harness.gating.ground import Ground
 from harness.gating.growth import compare_growth, growth_of
+from harness.gating.kept import kept_holds
 from harness.gating.localise import judged_by_instructions, legs_of_suspects
 from harness.gating.options import GateOptions
 from harness.gating.points import GatePoints
@@ -27,7 +28,7 @@ from harness.judge.rule import Rule, delta_for
 from harness.judge.sequence import PointJudge, settle
 from harness.record.gate import GateRow
 from harness.record.journal import Journal
-from kpis.terms.comparison import Comparison, State
+from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
 from kpis.terms.kpi import Gate, Kpi
 
 __all__ = ["Step", "Work"]
@@ -58,7 +59,11 @@ class Work:
 
     def compare(self) -> tuple[list[GateRow], dict[str, Comparison]]:
         """Every row, and the comparison of every point by its label."""
-        self._kept = {entry["did"]: entry["answer"] for entry in self.journal.entries() if "did" in entry}
+        self._kept = {
+            entry["did"]: entry["answer"]
+            for entry in self.journal.entries()
+            if isinstance(entry.get("did"), str) and kept_holds(entry["did"], entry.get("answer"))
+        }
         self.kpis = {label(point): point.kpi for point in self.points.all}
         rows: list[GateRow] = []
         found: dict[str, Comparison] = {}
@@ -146,7 +151,7 @@ class Work:
                 found[label(point.point)] = comparison
                 rows.append(row_of(point.point, comparison, paths=self.trials.paths(point.point)))
                 continue
-            comparison = judged[point.point.key]
+            comparison = _with_leftover(judged[point.point.key], point.left)
             found[label(point.point)] = comparison
             functions, legs = legs_of_suspects(self.ground, point, comparison, self.options)
             more = {"functions": functions, "paths": self.trials.paths(point.point)}
@@ -170,3 +175,12 @@ class Work:
             self.journal.append({"did": name, "answer": answer})
             self._kept[name] = answer
         return self._kept[name]
+
+
+def _with_leftover(found: Comparison, left: int) -> Comparison:
+    """The comparison with a warning where its pairs left processes behind: they ran beside what was measured."""
+    if not left:
+        return found
+    some = "A process" if left == 1 else f"{left} processes"
+    said = f"{some} that the code under test had started outlived the workers of its pairs and had to be ended."
+    return replace(found, warnings=(*found.warnings, ComparisonNotice(ComparisonWarn.LEFTOVER, said)))

@@ -18,26 +18,25 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from harness.gating.deadline import Deadline
-from harness.jobs.calibrate_ground import Whom, said_of
-from harness.jobs.calibrate_order import in_turn, next_cell, next_edit, next_factor
-from harness.jobs.calibrate_recorder import Batch, Recorder, Recording, burners_of
+from harness.jobs.calibrate_batch import batch_after
+from harness.jobs.calibrate_recorder import Recorder, Recording
 from harness.jobs.calibrate_summary import calibration_of, counted
-from harness.jobs.calibrate_trial import INTERRUPTED, PLANNED, Asked
+from harness.jobs.calibrate_trial import INTERRUPTED, PLANNED
 from harness.measure import machine
 from harness.project import Project
 from harness.record.atomic import write_atomic
 from harness.record.edit_floors import of_machine
 from harness.record.floors import calibration_path, facts_of, stated_facts
 from harness.record.lock import RunLock
-from harness.record.streams import append
-from harness.record.trials import Kind, LoadState, Trial, read_machine
+from harness.record.streams import append, read_machine
+from harness.record.trials import Trial
 from harness.subject import SubjectError
 from harness.subject.git import find, git, names
 from harness.subject.revisions import resolve
 from harness.subject.scratch import scratch
 from kpis.registry import Catalog
 
-__all__ = ["Calibrated", "Step", "batch_after", "calibrate", "require_clean"]
+__all__ = ["Calibrated", "Step", "calibrate", "require_clean"]
 
 Step = Callable[[str, float], None]
 """Told what is recorded now and the share of the budget that is gone."""
@@ -89,7 +88,7 @@ def calibrate(
 ) -> Calibrated:
     """Record for ``budget_s`` seconds and write the machine's file; what has begun is finished.
 
-    No trial begins that would not end in time at the pace so far; the first one may, and one that the judge asks more
+    No trial begins that would not end in time at the pace so far; the first ones may, and one that the judge asks more
     pairs of ends late.
 
     ``recording`` stands in for the machine. Ctrl-C ends it early, with all that was measured.
@@ -146,12 +145,15 @@ def _record(
         found.points, found.left_out = tuple(whom.points), whom.left_out
         while whom.points and not deadline.over():
             batch = batch_after(whom, mine, known)
+            if deadline.left(math.inf) < slowest * PLANNED[batch.kind]:
+                return
             seed = random.SystemRandom().randrange(2**32)
             with closing(recording.trials(batch, seed)) as trials:
                 on_step(f"{batch.kind.value}, {batch.state.value}", _share(deadline))
-                begun = time.monotonic()
+                begun = None  # the first trial of a batch is not timed: its checkouts are laid out meanwhile
                 for trial in trials:
-                    slowest = max(slowest, (time.monotonic() - begun) / max(len(trial.pairs), 1))
+                    if begun is not None:
+                        slowest = max(slowest, (time.monotonic() - begun) / max(len(trial.pairs), 1))
                     append(root, trial)
                     done.append(trial)
                     mine.append(trial)
@@ -172,36 +174,6 @@ def _floors(root: Path, slug: str, done: Sequence[Trial], facts: Mapping[str, An
 
 def _share(deadline: Deadline) -> float:
     return min(deadline.spent() / (deadline.budget_s or 1.0), 1.0)
-
-
-def batch_after(whom: Whom, done: Sequence[Trial], known: Mapping[str, float]) -> Batch:
-    """The batch that follows upon ``done``, the trials of this machine; ``known`` are floors by point.
-
-    A function of what is on record, and of nothing else.
-    """
-    points = list(whom.points)
-    kind, state = next_cell(points, done, _states())
-    of = [trial for trial in done if (trial.kind, trial.state) == (kind, state)]
-    if kind is Kind.NEUTRAL:
-        fits = whom.fits()
-        edit = next_edit(fits, done, state)
-        modules: set[str] = set()
-        asked = []
-        for name in in_turn(fits[edit], of):
-            own = tuple(module for module in whom.points[name].modules if module in whom.takes[edit])
-            modules |= {*own}
-            asked.append(Asked(whom.points[name].point, kind, said=said_of(edit, own), floor=known.get(name)))
-        return Batch(kind, state, tuple(asked), edit, tuple(sorted(modules)))
-    factor = next_factor(points, done, state) if kind is Kind.INJECTED else 1.0
-    suite = len(points) if kind is Kind.NULL else None
-    order = in_turn(points, [trial for trial in of if trial.asked == factor])
-    asked = [Asked(whom.points[name].point, kind, factor, suite=suite, floor=known.get(name)) for name in order]
-    return Batch(kind, state, tuple(asked))
-
-
-def _states() -> list[LoadState]:
-    """On a machine of one core, one busy core is all of them."""
-    return [state for state in LoadState if state is not LoadState.ONE or burners_of(LoadState.ALL) > 1]
 
 
 def _write(root: Path, found: Calibrated, done: Sequence[Trial], here: Mapping[str, Any]) -> None:

@@ -13,7 +13,7 @@ from itertools import product
 from harness.record.trials import Kind, LoadState, Trial
 from harness.subject.edits import EDITS
 
-__all__ = ["CELLS", "FACTORS", "Cell", "edit_of", "in_turn", "next_cell", "next_edit", "next_factor"]
+__all__ = ["CELLS", "FACTORS", "Cell", "edit_of", "in_turn", "next_cell", "next_edit", "next_factor", "whose_turn"]
 
 Cell = tuple[Kind, LoadState]
 
@@ -40,27 +40,37 @@ def next_cell(points: Sequence[str], done: Sequence[Trial], states: Iterable[Loa
 
 
 def next_factor(points: Sequence[str], done: Sequence[Trial], state: LoadState) -> float:
-    """The factor with the fewest injections in ``state``."""
-    made = Counter(trial.asked for trial in _of(done, (Kind.INJECTED, state), points))
-    return min(FACTORS, key=lambda factor: made[factor])
+    """The factor that some point has had the fewest injections of in ``state``."""
+    of = _of(done, (Kind.INJECTED, state), points)
+    return min(FACTORS, key=lambda factor: _fewest(points, [trial for trial in of if trial.asked == factor]))
 
 
 def next_edit(fits: Mapping[str, Sequence[str]], done: Sequence[Trial], state: LoadState) -> str:
-    """The edit with the fewest trials in ``state`` for the points that it fits; ``fits`` are points by edit.
+    """The edit that some point has had the fewest trials of in ``state``; ``fits`` are the points of each edit.
 
-    An edit that a record holds under any load comes after one that it does not hold: floors need different ones.
+    Of several, one that fewer points have had under any load comes first: floors need different ones.
     """
 
-    def rank(edit: str) -> tuple[float, float]:
-        of = fits[edit]
-        here = [trial for trial in _of(done, (Kind.NEUTRAL, state), of) if edit_of(trial) == edit]
-        anywhere = {trial.kpi for trial in done if trial.kind is Kind.NEUTRAL and edit_of(trial) == edit}
-        return len(here) / len(of), len(anywhere & set(of)) / len(of)
+    def rank(edit: str) -> tuple[int, float]:
+        made = [trial for trial in done if trial.kind is Kind.NEUTRAL and edit_of(trial) == edit]
+        had = {trial.kpi for trial in made} & set(fits[edit])
+        return _fewest(fits[edit], [trial for trial in made if trial.state is state]), len(had) / len(fits[edit])
 
     return min((edit for edit in EDITS if fits.get(edit)), key=rank)
 
 
+def _fewest(points: Sequence[str], done: Iterable[Trial]) -> int:
+    made = Counter(trial.kpi for trial in done)
+    return min(made[name] for name in points)
+
+
+def whose_turn(points: Sequence[str], done: Sequence[Trial]) -> list[str]:
+    """Those of ``points`` that ``done`` holds the fewest trials of: an interrupted batch is made up for."""
+    made, fewest = Counter(trial.kpi for trial in done), _fewest(points, done)
+    return [name for name in points if made[name] == fewest]
+
+
 def in_turn(points: Sequence[str], done: Iterable[Trial]) -> list[str]:
-    """``points`` with those first that ``done`` holds the fewest trials of; the order stays otherwise."""
+    """All of ``points``, those first that ``done`` holds the fewest trials of; the order stays otherwise."""
     made = Counter(trial.kpi for trial in done)
     return sorted(points, key=lambda name: made[name])

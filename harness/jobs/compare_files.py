@@ -6,12 +6,14 @@ place in the file, and nothing drops out in silence.
 
 from __future__ import annotations
 
+import io
 import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from harness.formats.bench_detect import read
+from harness.formats.bench_json import plain_bytes
 from harness.formats.limits import FormatError, Limits, printable
 from harness.judge.comparable import differing
 from harness.judge.compose import coverage_of
@@ -49,9 +51,15 @@ def read_file(path: Path, limits: Limits | None = None) -> BenchFile:
     Raises:
         FormatError: it cannot be opened or read; the sentence names it.
     """
+    return _read(path, limits or Limits())[0]
+
+
+def _read(path: Path, limits: Limits) -> tuple[BenchFile, bytes]:
+    """The benches in a file, and its bytes, unpacked: a pipe can be read but once."""
     try:
         with path.open("rb") as blob:
-            return read(blob, limits or Limits(), path.name)
+            data = blob.read(limits.max_bytes + 1)
+        return read(io.BytesIO(data), limits, path.name), plain_bytes(io.BytesIO(data), limits)
     except OSError as error:
         why = error.strerror or str(error)
         raise FormatError(
@@ -62,10 +70,19 @@ def read_file(path: Path, limits: Limits | None = None) -> BenchFile:
 def compare(a: Path, b: Path) -> Compared:
     """Judge file ``b`` (head) against file ``a`` (base).
 
+    Two names of one file, and two copies of it, packed or indented anew, are one measurement: nothing is compared,
+    and no row says otherwise.
+
     Raises:
         FormatError: a file cannot be read.
     """
-    return compare_benches(read_file(a), read_file(b))
+    (base, old), (head, new) = _read(a, Limits()), _read(b, Limits())
+    if old == new or (base.created is not None and base == head):
+        return Compared(base, head, (), coverage_of({}), (_ITSELF,))
+    return compare_benches(base, head)
+
+
+_ITSELF = "Both files hold the same measurement: a file against itself shows nothing, and nothing was compared."
 
 
 def compare_benches(base: BenchFile, head: BenchFile) -> Compared:
@@ -99,7 +116,7 @@ def _notices(base: BenchFile, head: BenchFile, common: int) -> tuple[str, ...]:
     if not common:
         notices.append("The files have no benchmark in common: nothing was compared.")
     if base.benches and base.benches == head.benches:
-        notices.append("Both files hold the same measurement: a file against itself shows nothing.")
+        notices.append("Both files hold the same numbers, to the last digit: they may be one measurement.")
     elif common:
         notices.append(
             "The files were measured one after the other, and a difference between two sessions of the machine is in "

@@ -7,6 +7,7 @@ unchanged, and the rest is timed in pairs under the judge's rule. The verdict is
 from __future__ import annotations
 
 import hashlib
+import os
 import random
 import time
 from collections.abc import Callable, Sequence
@@ -170,13 +171,13 @@ def _journal(project: Project, base: Base, sides: Sides, options: GateOptions, a
     head = hashlib.sha256()
     for path in sorted(sides.head[0].rglob("*")):
         if path.is_file() and path.suffix != ".pyc":
-            head.update(path.relative_to(sides.head[0]).as_posix().encode() + b"\0")
+            head.update(os.fsencode(path.relative_to(sides.head[0])) + b"\0")
             head.update(hashlib.sha256(path.read_bytes()).digest())
     # How long it may take and what the shell is told of it are no part of the question.
     asked = replace(options, resume=False, budget_s=None, strict=False)
     plan = hashlib.sha256(f"gate {base.commit} {head.hexdigest()} {asked}".encode()).hexdigest()
     if options.resume:
-        if (found := Journal.resumable(project.root, plan)) is not None:
+        if (found := Journal.resumable(project.root, plan, needs=("argv", "seed"))) is not None:
             return found
         raise StoreError(
             "There is no interrupted gate of these trees and points to resume; give the same command without --resume."

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
 from kpis.terms.kpi import Direction
 
-__all__ = ["exact", "invariant"]
+__all__ = ["apart", "exact", "invariant"]
 
 
 def _measured(values: Sequence[float], side: str) -> None:
@@ -26,17 +26,27 @@ def _repeats(base: Sequence[float], head: Sequence[float]) -> tuple[ComparisonNo
     """What the repetition says: demoted, unrepeated, or nothing."""
     for side, values in (("base", base), ("head", head)):
         if max(values) != min(values):
-            apart = f"{side} counted {min(values):.12g} and {max(values):.12g} for the same code"
-            return (ComparisonNotice(ComparisonWarn.DEMOTED, f"{apart}: not exact here, so it is to be timed."),)
+            said = f"{side} counted {' and '.join(apart(min(values), max(values)))} for the same code"
+            return (ComparisonNotice(ComparisonWarn.DEMOTED, f"{said}: not exact here, so it is to be timed."),)
     if min(len(base), len(head)) < 2:
         said = "Counted once a side: that it repeats was not seen."
         return (ComparisonNotice(ComparisonWarn.UNREPEATED, said),)
     return ()
 
 
-def _shown(number: float) -> str:
-    """A whole number in full, any other to seven digits."""
-    return f"{number:.12g}" if number == int(number) else f"{number:.7g}"
+_LONG = 1e21
+"""From here on all digits of a whole number are longer than what tells it from its neighbours."""
+
+
+def _digits(number: float) -> str:
+    whole = abs(number) < _LONG and number == int(number)
+    return str(int(number)) if whole else f"{number:.7g}"
+
+
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Whole numbers in full, any other to seven digits, and to all where two that differ would read alike."""
+    told = (_digits(one), _digits(other))
+    return (repr(one), repr(other)) if one != other and told[0] == told[1] else told
 
 
 def exact(base: Sequence[float], head: Sequence[float], floor: float, direction: Direction) -> Comparison:
@@ -68,7 +78,7 @@ def exact(base: Sequence[float], head: Sequence[float], floor: float, direction:
     ratio = now / was if was > 0 and now > 0 else None
     better = "no change is right" if direction is Direction.NEUTRAL else f"{direction.value} is better"
     beyond = f", beyond {100 * floor:g} %" if floor else ""
-    said = f"{_shown(was)} -> {_shown(now)} ({better}{beyond})"
+    said = f"{' -> '.join(apart(was, now))} ({better}{beyond})"
     return Comparison(state, ratio, ratio, ratio, count, floor, evidence=(said,), warnings=notices)
 
 

@@ -203,8 +203,13 @@ class PointJudge:
             said = f"{len(ratios)} pairs are fewer than the {rule.screen_pairs} of a screen: nothing can be told."
             notices.append(ComparisonNotice(ComparisonWarn.TOO_FEW, said))
         if visible is not None and spread is not None and visible > math.expm1(rule.equivalence):
-            said = f"The pairs spread by {100 * spread:.1f} %: a change under {100 * visible:.1f} % hides."
-            notices.append(ComparisonNotice(ComparisonWarn.SPREAD, said))
+            hides = f"a change under {100 * visible:.1f} % hides"
+            if rule.margin >= rule.equivalence:  # even pairs without any spread would not show it
+                said = f"The margin of this point is {100 * rule.delta:.1f} %: {hides}."
+                notices.append(ComparisonNotice(ComparisonWarn.MARGIN, said))
+            else:
+                said = f"The pairs spread by {100 * spread:.1f} %: {hides}."
+                notices.append(ComparisonNotice(ComparisonWarn.SPREAD, said))
         self._stage = Stage.DONE
         self.comparison = replace(
             found, pairs=len(ratios), smallest_visible=visible, evidence=evidence, warnings=tuple(notices)

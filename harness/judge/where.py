@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
+from harness.judge.exact import apart
+
 __all__ = ["SCATTERS", "Cause", "Function", "where"]
 
 SCATTERS = 3
@@ -53,7 +55,7 @@ class Function:
             return f"{place}{self.name} ({self.cause.value})"
         unit = {Cause.CALLS: "calls", Cause.NATIVE: "instructions"}.get(self.cause, "opcodes")
         edited = "edited, " if self.cause is Cause.EDITED else ""
-        return f"{place}{self.name} ({edited}{self.base:.6g} -> {self.head:.6g} {unit} a call)"
+        return f"{place}{self.name} ({edited}{' -> '.join(apart(self.base, self.head))} {unit} a call)"
 
 
 def where(base: Mapping[str, Any], head: Mapping[str, Any], *, slower: bool = True) -> tuple[Function, ...]:

@@ -3,7 +3,8 @@
 While :class:`Orphans` is entered, this process is the one to which the children of dead processes fall, however often
 they forked and whatever session they went to; so none gets away, and none is searched for by name. It refuses to end
 a process that was a child before, or one that lives in this process's own session: those are somebody else's. One
-worker at a time: a child that another thread starts meanwhile in a session of its own would be taken for a stray.
+launch, or one pair, at a time: a child that another thread starts meanwhile in a session of its own would be taken for
+a stray.
 """
 
 from __future__ import annotations

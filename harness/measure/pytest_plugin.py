@@ -139,6 +139,14 @@ class Runner(_StandIn):
         if report.failed and self.failure is None:
             self.failure = Refused("error", f"pytest cannot collect it: {_last_line(report)}.")
 
+    def pytest_keyboard_interrupt(self, excinfo: pytest.ExceptionInfo[BaseException]) -> None:
+        """What ended pytest itself, in the middle of a phase, which then has no report."""
+        if self.failure is None:
+            error = excinfo.value
+            said = next(iter(str(error).strip().splitlines()), "")[:500] or "no reason given"
+            named = f"pytest.exit ({said})" if isinstance(error, pytest.exit.Exception) else type(error).__name__
+            self.failure = Refused("error", f"{named} ended pytest before the test did{self._place(excinfo)}.")
+
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_timeout_set_timer(self) -> bool:
         """No time limit of pytest-timeout's: the test waits for the other side, and the gate has a limit of its own."""

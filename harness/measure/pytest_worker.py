@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
-import json
 import os
 import sys
 import tempfile
@@ -27,9 +26,10 @@ __all__ = ["answer", "run"]
 
 def run(job: Mapping[str, Any]) -> None:
     """One side of a pair; the last line, after ``quit``, says whether the test passed."""
-    from harness.measure.pair_worker import serve
+    from harness.measure.pair_worker import Answers, serve
 
-    with os.fdopen(job["go_fd"], "rb", buffering=0) as commands, os.fdopen(job["say_fd"], "wb") as answers:
+    with os.fdopen(job["go_fd"], "rb", buffering=0) as commands, os.fdopen(job["say_fd"], "wb") as pipe:
+        answers = Answers(pipe, job["token"])
         try:
             _run_test(job, lambda: serve(job, commands, answers))
             last: dict[str, Any] = {"ended": True}
@@ -37,8 +37,7 @@ def run(job: Mapping[str, Any]) -> None:
             last = refusal(error)
         # A parent that has heard enough is gone.
         with contextlib.suppress(BrokenPipeError):
-            answers.write(json.dumps(last).encode() + b"\n")
-            answers.flush()
+            answers.say("quit", last)
 
 
 def answer(job: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from harness.record.fingerprints import TIME, differing
 
 __all__ = [
     "FACTS",
+    "MOST_FLOOR",
     "SCHEMA",
     "CommittedFloors",
     "calibration",
@@ -36,6 +37,9 @@ SCHEMA = "harness.calibration/1"
 FACTS = (*TIME, "python")
 """Of a machine's fingerprint, what a floor belongs to: each of them moves what code costs by its layout."""
 
+MOST_FLOOR = 0.05
+"""What ``ok`` excludes: a floor above it would make a margin of 15 % and more, behind which a regression passes."""
+
 Facts = Mapping[str, Any]
 
 
@@ -43,7 +47,8 @@ Facts = Mapping[str, Any]
 class CommittedFloors:
     """Each point's floor as a fraction, by its label (``kpi[k=v]``), and the sha256 of the file that it stands in.
 
-    ``sizes`` is empty and ``sha256`` None where no file holds here; ``notes`` say why, unless there simply is none.
+    ``sizes`` is empty and ``sha256`` None where no file holds here; ``notes`` say why, unless there simply is none. A
+    floor above :data:`MOST_FLOOR` is not among them, and a note names it.
     """
 
     sizes: Mapping[str, float] = field(default_factory=dict)
@@ -97,7 +102,18 @@ def floors(root: Path, slug: str, fingerprint: Facts, commit: str) -> CommittedF
         return _unknown(file.relative_to(root), commit, error.strerror or str(error))
     except (ValueError, RecursionError) as error:
         return _unknown(file.relative_to(root), commit, str(error))
-    return CommittedFloors(sizes, hashlib.sha256(blob).hexdigest())
+    held = {name: size for name, size in sizes.items() if size <= MOST_FLOOR}
+    wide = [f"{name} ({100 * size:g} %)" for name, size in sizes.items() if name not in held]
+    notes = (_too_wide(wide, file.relative_to(root), commit),) if wide else ()
+    return CommittedFloors(held, hashlib.sha256(blob).hexdigest(), notes)
+
+
+def _too_wide(wide: list[str], file: Path, commit: str) -> str:
+    more = f" and {len(wide) - 5:,} more" if len(wide) > 5 else ""
+    return (
+        f"The floor of {', '.join(wide[:5])}{more} is above {100 * MOST_FLOOR:g} % and is not taken: the margin there "
+        f"is {100 * DELTA:g} %. Look with: git show {commit[:12]}:./{file.as_posix()}"
+    )
 
 
 def _same_machine(stated: Any, ours: Facts) -> None:

@@ -14,8 +14,9 @@ import os
 import re
 import shlex
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -46,6 +47,20 @@ _LONGEST_HEADER = 2**20
 _CREATED = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 
 
+_PARTS: dict[str, Callable[[Any], bool]] = {
+    "argv": lambda value: isinstance(value, list) and all(isinstance(word, str) for word in value),
+    "seed": lambda value: isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64,
+}
+"""What a header may hold besides; whoever resumes by one of them says that it must be there."""
+
+
+def _is_time(created: str) -> bool:
+    try:
+        return datetime.fromisoformat(created).year > 0
+    except ValueError:  # the thirteenth month
+        return False
+
+
 def _opened(path: Path, flags: int) -> int:
     """A handle of a regular file; a link, a pipe or a device raises OSError, and is not waited for."""
     handle = os.open(path, flags | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -68,8 +83,9 @@ def _header(path: Path) -> dict[str, Any] | None:
     except OSError:  # StoreError, of an id that is none, among them
         return None
     created = header.get("created")
-    sound = isinstance(created, str) and _CREATED.fullmatch(created) is not None
-    return header if sound and isinstance(header.get("plan"), str) else None
+    sound = isinstance(created, str) and _CREATED.fullmatch(created) is not None and _is_time(created)
+    fits = all(holds(header[name]) for name, holds in _PARTS.items() if name in header)
+    return header if sound and fits and isinstance(header.get("plan"), str) else None
 
 
 class Journal:
@@ -112,17 +128,17 @@ class Journal:
         return journal
 
     @classmethod
-    def resumable(cls, root: Path, plan_sha: str) -> Journal | None:
+    def resumable(cls, root: Path, plan_sha: str, *, needs: Collection[str] = ()) -> Journal | None:
         """The newest unfinished journal of this plan, opened at its end; None where there is none.
 
-        A header needs ``id`` (the file's name), ``plan`` and ``created`` (UTC, ISO 8601 with ``Z``).
+        A header needs ``id`` (the file's name), ``plan`` and ``created`` (UTC, ISO 8601 with ``Z``), and ``needs``.
 
         Raises:
             StoreError: it is there and cannot be opened for writing.
         """
         for path in sorted((root / ".harness" / "runs").glob("*.journal"), reverse=True):
             header = _header(path)
-            if header is not None and header.get("plan") == plan_sha:
+            if header is not None and header.get("plan") == plan_sha and header.keys() >= set(needs):
                 return cls._reopened(path, header)
         return None
 

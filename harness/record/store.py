@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
@@ -40,11 +41,17 @@ def state_dir(root: Path) -> Path:
     """The folder ``.harness`` of a project, made if missing; it ignores itself in git.
 
     Raises:
-        StoreError: it cannot be made.
+        StoreError: it cannot be made, or is a link that leads out of the project, where nothing is ours to write.
     """
     folder = root / ".harness"
     ignore = folder / ".gitignore"
     try:
+        # realpath and not resolve(), which raises where links lead in a circle.
+        if folder.is_symlink() and not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root)):
+            raise StoreError(
+                f"{folder} is a link that leads out of the project, to {folder.readlink()}, and nothing is written "
+                f"there; see `ls -ld {shlex.quote(str(folder))}`."
+            )
         folder.mkdir(exist_ok=True)
         if not ignore.exists():
             # Otherwise a run would make the tree dirty, and the gate would copy old runs along as part of the head.

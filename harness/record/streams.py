@@ -1,18 +1,77 @@
-"""Appends trials to the streams of a machine: one line, then on disk; what is there is never rewritten.
+"""The streams of a machine, ``baselines/<slug>/streams/*.jsonl``: read line by line, appended to, never rewritten.
 
-A last line that a kill has torn is cut off before the next one is written, which would be glued to it otherwise.
-Refuses to follow a link: the file is the project's own.
+A last line without its end that is no trial was being written when its writer was killed: it is passed over, and cut
+off before the next one is written, which would be glued to it otherwise. Whatever else is no trial is refused by file
+and line. Refuses to follow a link: the file is the project's own.
 """
 
 from __future__ import annotations
 
 import os
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 from harness.record.atomic import explained, sync_folder, write_all
-from harness.record.trials import Trial, line_of, streams_path, trial_of
+from harness.record.trials import Trial, TrialError, line_of, trial_of
 
-__all__ = ["append"]
+__all__ = ["append", "read", "read_file", "read_machine", "streams_path"]
+
+
+def read(folder: Path) -> Iterator[Trial]:
+    """Every trial of the ``*.jsonl`` files of a folder, file by file in the order of their names.
+
+    Raises:
+        TrialError: a line is not a trial.
+    """
+    for file in sorted(folder.glob("*.jsonl")):
+        yield from read_file(file)
+
+
+def read_file(file: Path) -> Iterator[Trial]:
+    """Every trial of one file, in order.
+
+    Raises:
+        TrialError: a line is not a trial, or the file cannot be read.
+    """
+    look = shlex.quote(str(file))
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
+    except OSError as error:
+        raise TrialError(f"{file} cannot be read: {error.strerror}. Look: ls -l {look}") from None
+    for number, line in enumerate(lines, 1):
+        last = number == len(lines)
+        if last and not line:
+            return
+        try:
+            yield trial_of(line)
+        except (ValueError, RecursionError, TypeError) as error:
+            if last:
+                return  # torn by a kill
+            raise TrialError(f"{file.name}, line {number}: {error}. Look: sed -n {number}p {look}") from error
+
+
+def streams_path(root: Path, slug: str) -> Path:
+    """The folder of a machine's recorded trials."""
+    return root / "baselines" / slug / "streams"
+
+
+def read_machine(root: Path, slug: str) -> list[Trial]:
+    """What is on record of a machine; a line that names another one is refused, since it would count for this one.
+
+    Raises:
+        TrialError: a line is not a trial, or of another machine.
+    """
+    folder, found = streams_path(root, slug), []
+    for file in sorted(folder.glob("*.jsonl")):
+        for number, trial in enumerate(read_file(file), 1):
+            if trial.machine != slug:
+                raise TrialError(
+                    f"{file.relative_to(root)}, line {number}: it was recorded on {trial.machine[:80]!r}, and this "
+                    f"folder is that of {slug}. Look: sed -n {number}p {shlex.quote(str(file))}"
+                )
+            found.append(trial)
+    return found
 
 
 def append(root: Path, trial: Trial) -> Path:

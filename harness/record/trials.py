@@ -1,19 +1,16 @@
 """The format of recorded pairs: one trial a line of JSON, so that files can be appended to, cut and joined.
 
 A trial is one comparison of one KPI: its pairs in the order in which they were measured, and what was true. Reading
-refuses what is not of that shape, by file and line; it never repairs, and never drops a trial. Only a last line without
-its end that is no trial is passed over: it was being written when its writer was killed.
+refuses what is not of that shape; it never repairs, and never drops a trial.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from pathlib import Path
 from typing import Any
 
 from harness.judge.rule import LEAST_DELTA
@@ -27,10 +24,6 @@ __all__ = [
     "TrialError",
     "brief",
     "line_of",
-    "read",
-    "read_file",
-    "read_machine",
-    "streams_path",
     "trial_of",
     "whole_suites",
 ]
@@ -200,62 +193,6 @@ def trial_of(line: str) -> Trial:
         suite=suite,
         delta=delta,
     )
-
-
-def read(folder: Path) -> Iterator[Trial]:
-    """Every trial of the ``*.jsonl`` files of a folder, file by file in the order of their names.
-
-    Raises:
-        TrialError: a line is not a trial.
-    """
-    for file in sorted(folder.glob("*.jsonl")):
-        yield from read_file(file)
-
-
-def read_file(file: Path) -> Iterator[Trial]:
-    """Every trial of one file, in order.
-
-    Raises:
-        TrialError: a line is not a trial, or the file cannot be read.
-    """
-    look = shlex.quote(str(file))
-    try:
-        lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError as error:
-        raise TrialError(f"{file} cannot be read: {error.strerror}. Look: ls -l {look}") from None
-    for number, line in enumerate(lines, 1):
-        last = number == len(lines)
-        if last and not line:
-            return
-        try:
-            yield trial_of(line)
-        except (ValueError, RecursionError, TypeError) as error:
-            if last:
-                return  # torn by a kill
-            raise TrialError(f"{file.name}, line {number}: {error}. Look: sed -n {number}p {look}") from error
-
-
-def streams_path(root: Path, slug: str) -> Path:
-    """The folder of a machine's recorded trials."""
-    return root / "baselines" / slug / "streams"
-
-
-def read_machine(root: Path, slug: str) -> list[Trial]:
-    """What is on record of a machine; a line that names another one is refused, since it would count for this one.
-
-    Raises:
-        TrialError: a line is not a trial, or of another machine.
-    """
-    folder, found = streams_path(root, slug), []
-    for file in sorted(folder.glob("*.jsonl")):
-        for number, trial in enumerate(read_file(file), 1):
-            if trial.machine != slug:
-                raise TrialError(
-                    f"{file.relative_to(root)}, line {number}: it was recorded on {trial.machine[:80]!r}, and this "
-                    f"folder is that of {slug}. Look: sed -n {number}p {shlex.quote(str(file))}"
-                )
-            found.append(trial)
-    return found
 
 
 def whole_suites(trials: Iterable[Trial]) -> Iterator[list[Trial]]:

@@ -24,7 +24,8 @@ _FEW_FOUND = 10
 
 def page(found: Calibrated) -> Iterator[str]:
     """The lines; each may be wrapped."""
-    yield f"Calibration of {found.slug}: {found.made} trials of {len(found.points)} timed gate points were added."
+    were = "trial" if found.made == 1 else "trials"
+    yield f"Calibration of {found.slug}: {found.made} {were} added, of {len(found.points)} timed gate points."
     yield ""
     yield f"  {'trials':<16}" + "".join(f"{kind.value:>20}" for kind in Kind)
     for state, now in found.after.items():

@@ -19,11 +19,14 @@ from harness.record.gate import GateFile, GateRow
 from harness.report import brief
 from harness.report.inert import encoding_of, inert
 from harness.report.naming import said
-from kpis.terms.claim import VerdictBasis, VerdictState
+from kpis.terms.claim import Verdict, VerdictBasis, VerdictState
 from kpis.terms.comparison import Comparison, ComparisonWarn, State
 from kpis.terms.reading import Leg
 
-__all__ = ["render_gate", "sentence_of", "sentence_of_comparison"]
+__all__ = ["decided_by", "render_gate", "sentence_of", "sentence_of_comparison"]
+
+_NAMED = 20
+"""Names in the line of the verdict: each of them has a line of its own above."""
 
 _ORDER = (
     State.REGRESSED,
@@ -79,6 +82,14 @@ def sentence_of_comparison(found: Comparison) -> str:
         case _:
             *others, last = found.evidence or (found.state.value,)
             return "; ".join((*(said.rstrip(".") for said in others), last))
+
+
+def decided_by(verdict: Verdict) -> str:
+    """`` by a, b and 3 more``: what a verdict rests on, some named and the rest counted; empty where it names none."""
+    if not verdict.by:
+        return ""
+    rest = len(verdict.by) - _NAMED
+    return f" by {', '.join(verdict.by[:_NAMED])}{f' and {rest:,} more' if rest > 0 else ''}"
 
 
 def _percent(fraction: float | None) -> str:
@@ -143,7 +154,7 @@ def render_gate(
             _left_out_section([(row, absent[id(row)]) for row in chosen if id(row) in absent], line, counted)
     verdict = file.verdict
     style = {VerdictState.PASS: "bold green", VerdictState.FAIL: "bold red"}.get(verdict.state, "bold")
-    by = f" by {', '.join(verdict.by)}" if verdict.by else ""
+    by = decided_by(verdict)
     by += ", nothing was compared" if verdict.basis is VerdictBasis.NO_RULES else ""
     sure = f" ({verdict.confidence.value})" if verdict.confidence else ""
     if observed is not None:

@@ -43,6 +43,7 @@ class ComparisonWarn(Enum):
     TOO_FEW = "too-few"
     RESOLUTION = "resolution"
     SPREAD = "spread"
+    MARGIN = "margin"  # it is as wide as what ``ok`` excludes, so that it hides a change whatever the pairs do
     BIMODAL = "bimodal"
     FIRST_SLOW = "first-slow"
     AUTOCORRELATED = "autocorrelated"
@@ -52,6 +53,7 @@ class ComparisonWarn(Enum):
     BUDGET = "budget"
     UNUSED = "unused"
     LEFT_OUT = "left-out"  # of a new row: neither side has it, so nothing is owed
+    LEFTOVER = "leftover"  # processes outlived the workers of its pairs and were ended
     REPORTED = "reported"  # its state never decides
     PAST_LIMIT = "past-limit"  # of a record: beyond a stored limit, and not beyond what its sessions let be seen
 

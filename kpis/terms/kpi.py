@@ -9,10 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 from itertools import product
+from math import prod
 
 from kpis.terms.quantity import Unit
 
-__all__ = ["Direction", "Estimand", "Gate", "Kpi", "Layer", "Point", "Seam", "Status", "Takes"]
+__all__ = ["MOST_POINTS", "Direction", "Estimand", "Gate", "Kpi", "Layer", "Point", "Seam", "Status", "Takes"]
+
+MOST_POINTS = 10_000
+"""Parameter points that one KPI may have: at a second each they take a working morning, and a product of nine keys of
+ten values would have a thousand million."""
 
 
 class Layer(Enum):
@@ -140,6 +145,12 @@ class Kpi:
     def derived(self) -> bool:
         """Whether the row is computed from other readings instead of being opened by a probe."""
         return bool(self.inputs) or self.shares is not None
+
+    @property
+    def point_count(self) -> int:
+        """How many points there are, counted and not built."""
+        swept = sum(len(values) for values in self.sweep.values())
+        return prod(len(values) for values in self.params.values()) + swept
 
     def points(self) -> list[Point]:
         """Every parameter point, in the order in which the catalog lists keys and values; swept ones last."""

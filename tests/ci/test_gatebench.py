@@ -29,7 +29,8 @@ from harness.jobs.calibrate_trial import LEAST_PAIRS
 from harness.judge.rule import Rule
 from harness.judge.sequence import judge_stream
 from harness.record.floors import FACTS
-from harness.record.trials import Kind, LoadState, Trial, TrialError, line_of, read, trial_of
+from harness.record.streams import read
+from harness.record.trials import Kind, LoadState, Trial, TrialError, line_of, trial_of
 from harness.subject.edits import EDITS, LONGER_PATH, Inapplicable, edited
 from harness.subject.git import find
 from harness.subject.pristine import laid_out

@@ -2,10 +2,11 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from kpis.registry import Catalog, CatalogError, SelectionError, load, probe_reference, select
+from kpis.registry import Catalog, CatalogError, SelectionError, load, probe_reference, select, with_rows
 from kpis.terms.kpi import Layer
 
 CATALOG = load()
@@ -107,3 +108,11 @@ def test_the_built_in_catalog_needs_no_pydantic():
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.split() == ["False", "False"]
+
+
+def test_a_row_of_too_many_points_is_refused_before_any_is_built():
+    """Also where no file was read: whoever lists its points would never come back."""
+    params = {key: tuple("0123456789") for key in "abcdefghi"}
+    wide = replace(load().get("turn_reap_ns"), id="a_ns", aliases=(), symbol=None, params=params, sweep={})
+    with pytest.raises(CatalogError, match=r"a_ns has 1,000,000,000 points; at most 10,000: .*python -m harness list"):
+        with_rows(load(), [wide], {})

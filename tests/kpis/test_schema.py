@@ -22,6 +22,10 @@ probe = "bench.probes:Mine"
 MODEL = ROW.replace('"ns"', '"count"').replace("call-mean", "count") + 'gate = "report"\n'
 
 
+TEN = str([str(value) for value in range(10)]).replace("'", '"')
+WIDE = "params: it has 1,000,000,000 points; at most 10,000"
+
+
 def extended(text):
     return extend(load(), "bench/mine.toml", text)
 
@@ -117,6 +121,13 @@ def test_knobs_make_a_model():
         (ROW + 'params = { n = ["1", "2"] }\ngate_point = { n = "3" }\n', "line 11", "n has no value 3"),
         (ROW + 'params = { n = ["1"], m = ["1"] }\ngate_point = { n = "1" }\n', "line 11", "m is missing"),
         (ROW + 'replay_params = { n = "trace" }\n', "line 10", "n is not a parameter"),
+        (ROW + f"params = {{ {', '.join(f'{key} = {TEN}' for key in 'abcdefghi')} }}\n", "line 10", WIDE),
+        (
+            ROW + f"params = {{ a = {TEN}, b = {TEN}, c = {TEN}, d = {TEN} }}\nsweep = {{ e = {TEN} }}\n",
+            "line 10",
+            "10,010",
+        ),
+        (ROW.replace('"lower"', '"neutral"'), "line 7", "direction: a clock gates one way"),
         (ROW + "params = { n = [] }\n", "line 10", "params.n cannot be"),
         (ROW.replace('"Mine alone."', "3"), "line 5", "fence cannot be 3"),
         ("kpi = 3\n", "", "cannot be 3"),
@@ -153,6 +164,12 @@ def test_a_fault_is_one_sentence_with_file_line_and_next_command(text, where, wh
     assert sentence.isprintable()
     assert "python -m harness" in sentence
     assert len(sentence) < 300
+
+
+def test_ten_thousand_points_are_taken_and_a_clock_that_reports_may_be_neutral():
+    params = f"params = {{ a = {TEN}, b = {TEN}, c = {TEN}, d = {TEN} }}\n"
+    kpi = extended(ROW.replace('"lower"', '"neutral"') + 'gate = "report"\n' + params).get("mine")
+    assert (kpi.point_count, len(kpi.points())) == (10_000, 10_000)
 
 
 def test_every_fault_of_a_file_is_named_at_once():

@@ -109,6 +109,19 @@ def test_nothing(benchmark):
     assert benchmark.stats is None
 
 
+def test_interrupted(benchmark):
+    raise KeyboardInterrupt
+
+
+def test_leaves(benchmark):
+    pytest.exit("enough for today")
+
+
+def test_leaves_when_measured(benchmark):
+    benchmark(fast, 1)
+    pytest.exit("enough for today")
+
+
 def test_coroutine(benchmark):
     async def answer():
         await asyncio.sleep(0)

@@ -28,7 +28,7 @@ class FrozenClock(Base):
 
 
 class FrozenAndAsleep(FrozenClock):
-    """Without CPU time there is nothing that could tell how long it takes."""
+    """CPU time does not tell how long it takes either."""
 
     def batch(self, loops: int) -> Any:
         return lambda: time.sleep(loops * 0.01)
@@ -42,6 +42,29 @@ class CoarseClock(Base):
 
     def open(self, *_: Any) -> Any:
         _clock(lambda: _REAL_NS() // 15_600_000 * 15_600_000)
+        return self
+
+
+class RunsBackwards(Base):
+    """Each reading lies before the last."""
+
+    def open(self, *_: Any) -> Any:
+        _clock(lambda: -_REAL_NS())
+        return self
+
+
+class SaysNoNumber(Base):
+    def open(self, *_: Any) -> Any:
+        _clock(lambda: float("nan"))
+        return self
+
+
+class SaysForever(Base):
+    """The second reading is beyond every number."""
+
+    def open(self, *_: Any) -> Any:
+        readings = iter((0.0, float("inf")))
+        _clock(lambda: next(readings, 0.0))
         return self
 
 

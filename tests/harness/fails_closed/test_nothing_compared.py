@@ -40,6 +40,13 @@ def test_what_has_no_partner_is_code_5_whatever_the_rest_says(base: object, head
     assert found["verdict"]["passed"] is not True
 
 
+def test_a_file_against_itself_is_code_5(gate_from: Judged) -> None:
+    code, found = gate_from(pyperf({"parse": PARSE}), pyperf({"parse": PARSE}))
+    assert code is Exit.UNCOVERED
+    assert found["verdict"]["passed"] is not True
+    assert found["rows"] == []
+
+
 def test_a_faster_neighbour_does_not_make_up_for_a_benchmark_that_has_gone(gate_from: Judged) -> None:
     """A comparison over the common names alone would be green here."""
     base = pyperf({"parse": PARSE, "plan": PLAN})

@@ -11,7 +11,7 @@ import pytest
 
 from harness.measure.launch import INSTRUMENT, launch
 from harness.measure.opening import Refused, require_subject
-from harness.measure.pair_worker import serve
+from harness.measure.pair_worker import Answers, serve
 from harness.measure.pairs import SideJob, Unmeasured, calibrate
 from harness.measure.schedule import draw
 from tests.harness.cli.own import Command
@@ -82,8 +82,8 @@ def test_a_side_of_a_pair_refuses_a_seed_that_is_not_its_own(repo: Path, monkeyp
     """Two hash seeds alone move instructions by more than an edit does."""
     monkeypatch.setenv("PYTHONHASHSEED", "71")
     heard = io.BytesIO()
-    serve({**hostile_job("Base", repo), "seed": "72"}, io.BytesIO(b"calibrate\n"), heard)
-    (line,) = heard.getvalue().splitlines()
+    serve({**hostile_job("Base", repo), "seed": "72"}, io.BytesIO(b"calibrate\n"), Answers(heard, ""))
+    (line,) = heard.getvalue().strip().splitlines()
     detail = json.loads(line)["undefined"]["detail"]
     assert detail == "The worker runs with hash seed 71, not with 72 as it was told."
 

@@ -79,6 +79,36 @@ def test_a_wrong_shape_is_one_sentence_that_names_file_and_call(text: str, told:
     assert str(refused.value).startswith("trace.json")
 
 
+def test_an_unknown_class_is_refused_by_its_line_and_does_not_choose_the_world() -> None:
+    text = '{"slice_id": "s",\n "calls": [\n  {"tool": "t"},\n  {"tool": "t"},\n  {"tool": "t", "class": "purr"}]}'
+    with pytest.raises(FormatError) as refused:
+        read(text)
+    assert str(refused.value).startswith("trace.json, line 5: call 2 has the unknown class 'purr'; it is one of ")
+    for known in ("grammar", "pure", "dedup", "static", "quarantine", "deny", "pass"):
+        assert known in str(refused.value)
+        assert read(text.replace("purr", known))["world"] == "airline"
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('{"slice_id": "s", "slice_id": "r", "calls": [{"tool": "t"}]}', "trace.json has the key slice_id twice"),
+        ('{"calls": [{"tool": "u"}], "calls": [{"tool": "t"}]}', "trace.json has the key calls twice"),
+        ('{"calls": [{"tool": "t"},\n{"tool": "u", "to\\u006fl": "t"}]}', "line 2: call 1 has the key tool twice"),
+        ('{"calls": [{"tool": "t", "args": {}, "args": {"a": 1}}]}', "line 1: call 0 has the key args twice"),
+    ],
+)
+def test_a_key_that_stands_twice_is_refused(text: str, told: str) -> None:
+    with pytest.raises(FormatError) as refused:
+        read(text)
+    assert told in str(refused.value)
+
+
+def test_arguments_may_repeat_a_key_of_their_own_and_hold_any_number() -> None:
+    args = '{"tool": 1, "tool": 2, "n": ' + "9" * 5000 + "}"
+    assert read('{"calls": [{"tool": "t", "args": ' + args + "}]}")["calls"][0]["args"] == args  # type: ignore[index]
+
+
 def test_what_is_not_utf8_and_what_is_too_large_is_refused() -> None:
     with pytest.raises(FormatError, match="byte 22 is not"):
         read_tool_calls(b'{"calls": [{"tool": "t\xff"}]}', "trace.json", Limits())

@@ -128,11 +128,19 @@ def test_a_file_without_permission(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "cannot be read: Permission denied" in refusal(file)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n \n", b"\0\0\0"])
+@pytest.mark.parametrize("content", [b"", b"\n \n"])
 def test_an_empty_file(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "empty.jsonl"
     file.write_bytes(content)
     assert "is empty" in refusal(file)
+
+
+@pytest.mark.parametrize("content", [b"\0", b"\n\0\0\0\n"])
+def test_a_file_of_nul_bytes_is_binary_and_not_empty(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "hole.jsonl"
+    file.write_bytes(content)
+    assert "is binary: it holds NUL bytes" in refusal(file)
+    assert "is empty" not in refusal(file)
 
 
 def test_size_is_asked_before_anything_is_read(tmp_path: Path) -> None:

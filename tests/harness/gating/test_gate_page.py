@@ -13,7 +13,7 @@ from harness.gating.foresight import what_fits
 from harness.gating.rows import unmeasured
 from harness.record.gate import GateFile, GateRow, GateSide, encode
 from harness.record.run import Machine
-from harness.report.gate_page import render_gate, sentence_of
+from harness.report.gate_page import decided_by, render_gate, sentence_of
 from kpis.terms.claim import Claim, ClaimKind, ClaimState, Gap, Verdict, VerdictBasis, VerdictState
 from kpis.terms.comparison import ComparisonNotice, ComparisonWarn, State
 from kpis.terms.reading import Leg
@@ -63,6 +63,17 @@ def test_hostile_text_is_inert() -> None:
     render_gate(file([found], Verdict(VerdictState.UNKNOWN, VerdictBasis.NO_RULES)), Console(file=out, width=80))
     assert "\x1b" not in out.getvalue()
     assert "[red]x[/red]" in out.getvalue()
+
+
+def test_a_verdict_names_some_of_what_it_rests_on_and_counts_the_rest() -> None:
+    def by(count: int) -> str:
+        names = tuple(f"k{number}" for number in range(count))
+        return decided_by(Verdict(VerdictState.FAIL, VerdictBasis.DETECTOR_VETO, names))
+
+    assert by(0) == ""
+    assert by(2) == " by k0, k1"
+    assert by(20).endswith(", k19")
+    assert by(100_000).endswith(", k19 and 99,980 more")
 
 
 CLEAN = Verdict(VerdictState.PASS, VerdictBasis.CLEAN)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -114,9 +115,33 @@ def test_operations_a_second_are_better_when_higher(judged: Any) -> None:
     assert states(found) == {"rate": State.IMPROVED}
 
 
-def test_a_file_against_itself_is_said() -> None:
-    found = compare(CASES / "pyperf-levels.json", CASES / "pyperf-levels.json")
-    assert "against itself" in " ".join(found.notices)
+@pytest.mark.parametrize("other", ["same", "link", "hard", "copy", "packed", "indented"])
+def test_a_file_against_itself_compares_nothing(other: str, tmp_path: Path) -> None:
+    first, second = tmp_path / "a.json", tmp_path / "b.json"
+    first.write_bytes(blob := (CASES / "pyperf-levels.json").read_bytes())
+    match other:
+        case "same":
+            second = first
+        case "link":
+            second.symlink_to(first)
+        case "hard":
+            second.hardlink_to(first)
+        case "copy":
+            second.write_bytes(blob)
+        case "packed":
+            second.write_bytes(gzip.compress(blob))
+        case "indented":
+            second.write_text(json.dumps(json.loads(blob), indent=3))
+    found = compare(first, second)
+    assert (found.rows, found.coverage.seen) == ((), 0)
+    assert "against itself" in found.notices[0]
+
+
+def test_equal_numbers_of_two_measurements_are_compared_and_said(judged: Any) -> None:
+    values = noise(40, seed=1)
+    found = judged(pyperf({"parse": values}), {**pyperf({"parse": values}), "more": "another file"})
+    assert states(found) == {"parse": State.OK}
+    assert "the same numbers" in " ".join(found.notices)
 
 
 def test_swapped_files_and_other_versions_are_said(judged: Any) -> None:

@@ -25,6 +25,7 @@ from harness.measure.launch import Answer
 from harness.project import Project
 from harness.record.run import Mode, Selection, decode, encode
 from harness.record.store import StoreError
+from harness.subject.scratch import LOCK, MARK
 from kpis.errors import SelectionError
 from kpis.registry import load
 
@@ -422,7 +423,7 @@ def test_the_folder_of_a_killed_run_goes_at_the_next_start(tmp_path: Path, monke
     assert not list(place.iterdir())
     dead = place / seen[0].name
     dead.mkdir()
-    (dead / "lock").touch()
+    (dead / LOCK).write_bytes(MARK)
     (dead / "workload-0.json").write_text("{}")
     do(tmp_path, plan_of(QUICK, ["denies"]), Looking())
     assert not list(place.iterdir())

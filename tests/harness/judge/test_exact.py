@@ -44,6 +44,27 @@ def test_one_count_against_another(base: int, head: int, floor: float, direction
     assert (found.ratio is None) is (base <= 0 or head <= 0)
 
 
+@pytest.mark.parametrize(
+    ("base", "head", "said"),
+    [
+        (10**12, 10**12 + 1, "1000000000000 -> 1000000000001 ("),
+        (1e12, 1e12 + 1, "1000000000000 -> 1000000000001 ("),
+        (2**60, 2**60 + 1, f"{2**60} -> {2**60 + 1} ("),
+        (0.12345678, 0.12345679, "0.12345678 -> 0.12345679 ("),
+        (1e300, 1.0000000001e300, "1e+300 -> 1.0000000001e+300 ("),
+        (1 / 3, 0.5, "0.3333333 -> 0.5 ("),
+        (1e300, 1e300, "1e+300 -> 1e+300 ("),
+    ],
+)
+def test_counts_that_differ_never_read_alike(base: float, head: float, said: str) -> None:
+    assert exact([base, base], [head, head], 0, LOWER).evidence[0].startswith(said)
+
+
+def test_counts_of_one_side_that_differ_never_read_alike() -> None:
+    (notice,) = exact([10**12, 10**12 + 1], [1, 1], 0, LOWER).warnings
+    assert "base counted 1000000000000 and 1000000000001 for the same code" in notice.message
+
+
 def test_counts_that_do_not_repeat_are_demoted() -> None:
     """shunt 629: simulated counts bistable by 13 % on a change of documentation."""
     for base, head in (([100, 113], [113, 113]), ([100, 100], [100, 113])):

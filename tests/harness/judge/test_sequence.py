@@ -76,6 +76,15 @@ def test_a_point_that_stays_open_is_inconclusive() -> None:
     assert ComparisonWarn.SPREAD in codes(found)
 
 
+def test_a_wide_margin_is_named_and_the_pairs_are_not_blamed_for_it() -> None:
+    found = judge_stream(stream(1, "iid", change=0.2, spread=0.01), LOWER, Rule(delta=0.5))
+    assert found.state is State.INCONCLUSIVE
+    assert ComparisonWarn.SPREAD not in codes(found)
+    (said,) = [notice.message for notice in found.warnings if notice.code is ComparisonWarn.MARGIN]
+    assert said.startswith("The margin of this point is 50.0 %: a change under 5")
+    assert ComparisonWarn.MARGIN not in codes(judge_stream(stream(1, "iid", spread=0.4), LOWER))
+
+
 def test_more_than_wanted_is_refused_and_changes_nothing() -> None:
     judge = PointJudge(LOWER)
     with pytest.raises(ValueError, match=r"17 pairs .* screen wants 16"):

@@ -9,10 +9,14 @@ from typing import Any
 
 import pytest
 
+from harness.measure import pair_side
 from harness.measure.launch import INSTRUMENT
+from harness.measure.pair_answers import holds
 from harness.measure.pairs import LEAST_LOOPS, Load, SideJob, Unmeasured, calibrate, run_pair
 from harness.measure.schedule import ROUNDS, PairPlan, draw
+from tests.cases.probes import hostile
 from tests.harness.measure.jobs import hostile_job
+from tests.harness.measure.test_worker import _running
 
 
 def spec(repo: Path, probe: str, **more: Any) -> SideJob:
@@ -98,3 +102,76 @@ def test_blocks_of_stamped_calls_take_their_calls_together(repo: Path, tmp_path:
     load = Load(340, means=False, inject=2.0)
     pair = run_pair({"base": both, "head": both}, draw(Random(1)), load=load, limit=30, folder=tmp_path)
     assert sum(pair.wall["head"]) > sum(pair.wall["base"]), "twice the calls in a block"
+
+
+# What the code under test does to the pair
+
+
+def test_a_daemon_ends_with_its_pair_and_is_counted(repo: Path, tmp_path: Path) -> None:
+    sides = {"base": spec(repo, "Base"), "head": spec(repo, "LeavesADaemon")}
+    pair = run_pair(sides, draw(Random(1)), load=Load(10, means=True), limit=30, folder=tmp_path)  # type: ignore[arg-type]
+    assert pair.left == 1
+    calibrate("head", sides["head"], draw(Random(1)), limit=30, folder=tmp_path)
+    assert not _running(hostile.DAEMON_SLEEPS)
+
+
+def test_a_pair_that_leaves_nothing_behind_says_so(repo: Path, tmp_path: Path) -> None:
+    both = spec(repo, "Base")
+    pair = run_pair({"base": both, "head": both}, draw(Random(1)), load=Load(10, means=True), limit=30, folder=tmp_path)
+    assert pair.left == 0
+
+
+@pytest.mark.parametrize("probe", ["SaysFive", "SaysNothing", "SaysUndefined", "SaysBytes", "SaysATally", "SaysNoEnd"])
+def test_what_somebody_else_writes_to_the_pipe_is_no_answer(probe: str, repo: Path, tmp_path: Path) -> None:
+    with pytest.raises(Unmeasured) as caught:
+        calibrate("head", spec(repo, probe), draw(Random(1)), limit=30, folder=tmp_path)
+    assert (caught.value.side, caught.value.reason) == ("head", "crashed")
+
+
+def test_half_a_line_before_an_answer_does_not_spoil_it(repo: Path, tmp_path: Path) -> None:
+    loops, wall = calibrate("head", spec(repo, "SaysTooEarly"), draw(Random(1)), limit=30, folder=tmp_path)
+    assert loops > 0
+    assert wall > 0
+
+
+def test_a_child_that_comes_back_does_not_answer_for_its_parent(repo: Path, tmp_path: Path) -> None:
+    both = spec(repo, "Forks")
+    pair = run_pair({"base": both, "head": both}, draw(Random(1)), load=Load(10, means=True), limit=30, folder=tmp_path)
+    assert len(pair.wall["head"]) == ROUNDS
+
+
+TIME = {"to": "time 10", "wall_ns": 5.0, "cpu_ns": 0.0, "displaced": 0}
+FOUND = {"to": "calibrate", "loops": 4, "wall_ns": 5.0}
+
+
+@pytest.mark.parametrize("told", [TIME, FOUND])
+def test_an_answer_that_holds_is_taken(told: dict[str, Any]) -> None:
+    assert holds(str(told["to"]), told)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *({**TIME, "wall_ns": wall} for wall in (0, -1.0, float("nan"), float("inf"), "5", None, True, 10**400, [5])),
+        *({**TIME, "cpu_ns": cpu} for cpu in (-1.0, float("nan"), None)),
+        *({**TIME, "displaced": count} for count in (-1, 0.5, None)),
+        *({**FOUND, "loops": loops} for loops in (0, -4, 4.0, "4", True, 10**30, None)),
+        {**FOUND, "wall_ns": float("nan")},
+        {"to": "time 10"},
+        {"to": "calibrate"},
+    ],
+)
+def test_an_answer_that_does_not_hold_is_none(answer: dict[str, Any]) -> None:
+    assert not holds(str(answer["to"]), answer)
+
+
+@pytest.mark.parametrize(
+    "line", [b"5", b"[]", b"{}", b"[" * 100_000, b'{"to": "time 9"}', b'{"undefined": {"reason": 5, "detail": ""}}']
+)
+def test_a_side_that_knows_its_token_and_answers_something_else_has_crashed(
+    line: bytes, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pair_side.SideWorker, "_line", lambda _worker: line)
+    with pytest.raises(Unmeasured, match="no answer to its question") as caught:
+        calibrate("head", spec(repo, "Base"), draw(Random(1)), limit=30, folder=tmp_path)
+    assert caught.value.reason == "crashed"

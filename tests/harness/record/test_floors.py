@@ -79,6 +79,20 @@ def test_stated_facts_are_those_of_the_file(tmp_path: Path) -> None:
         assert stated_facts(tmp_path, "box") is None
 
 
+def test_a_floor_above_five_percent_is_unknown_and_is_named(tmp_path: Path) -> None:
+    """A margin of three of it would let a regression of half the time pass in silence."""
+    wide = {f"wide{i}_ns": Floor(0.051 + i / 100, 30, 1920, 0.0181, 0.0051) for i in range(7)}
+    write_floors(tmp_path, "box", {**FOUND, "edge_ns": Floor(0.05, 30, 1920, 0.0181, 0.0051), **wide}, HERE)
+    found = floors(tmp_path, "box", HERE, COMMIT)
+    assert found.sizes == {"a_ns": 0.001, "b_ns[n=2]": 0.00212, "edge_ns": 0.05}
+    assert found.table("a_ns") == found.sha256 is not None
+    assert found.table("wide0_ns") is None
+    (said,) = found.notes
+    assert said.startswith("The floor of wide0_ns (5.1 %), ")
+    assert " and 2 more is above 5 % and is not taken: the margin there is 2 %." in said
+    assert said.endswith("Look with: git show 0123456789ab:./baselines/box/calibration.json")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -208,6 +208,12 @@ def test_a_writer_that_is_killed_loses_nothing_that_it_had_appended(tmp_path: Pa
         {"created": None},
         {"schema": ["harness.journal/1"]},
         {"plan": [PLAN]},
+        {"created": "2026-13-30T05:20:31Z"},
+        {"argv": 5},
+        {"argv": [5]},
+        {"seed": "7"},
+        {"seed": True},
+        {"seed": -1},
     ],
 )
 def test_a_header_that_was_tampered_with_is_not_resumed(tmp_path: Path, changes: dict[str, Any]) -> None:
@@ -229,6 +235,14 @@ def test_a_header_that_lacks_something_is_not_resumed(tmp_path: Path) -> None:
         del held[name]
         path.write_text(json.dumps(held) + "\n")
     assert Journal.resumable(tmp_path, PLAN) is None
+
+
+def test_a_header_without_what_its_owner_needs_is_not_resumed(tmp_path: Path) -> None:
+    Journal.create(tmp_path, header()).close()
+    assert Journal.resumable(tmp_path, PLAN, needs=("argv", "seed")) is None
+    found = Journal.resumable(tmp_path, PLAN, needs=("argv",))
+    assert found is not None
+    found.close()
 
 
 def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:

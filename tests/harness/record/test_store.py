@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.record.lock import RunLock
 from harness.record.run import decode
 from harness.record.store import (
     StoreError,
@@ -55,6 +56,30 @@ def test_a_link_is_followed_not_replaced(tmp_path: Path) -> None:
     write_atomic(tmp_path / "link", b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_bytes() == b"new"
+
+
+def test_a_state_folder_that_leads_out_of_the_project_is_refused_before_anything_is_written(tmp_path: Path) -> None:
+    project, outside = tmp_path / "project", tmp_path / "outside"
+    project.mkdir()
+    outside.mkdir()
+    (project / ".harness").symlink_to(outside)
+    with pytest.raises(StoreError, match="is a link that leads out of the project") as refused:
+        RunLock(project).__enter__()
+    assert "`ls -ld " in str(refused.value)
+    assert not list(outside.iterdir())
+
+
+def test_a_state_folder_may_be_a_link_inside_the_project(tmp_path: Path) -> None:
+    (tmp_path / "kept").mkdir()
+    (tmp_path / ".harness").symlink_to("kept")
+    assert state_dir(tmp_path) == tmp_path / ".harness"
+    assert (tmp_path / "kept" / ".gitignore").read_text() == "*\n"
+
+
+def test_state_folders_that_link_in_a_circle_are_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / ".harness").symlink_to(".harness")
+    with pytest.raises(StoreError, match=r"\.harness"):
+        state_dir(tmp_path)
 
 
 @pytest.mark.parametrize("call", ["fsync", "rename", "write"])

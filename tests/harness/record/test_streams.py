@@ -12,18 +12,8 @@ from harness.judge.rates import at_most
 from harness.record.floors import SCHEMA, calibration, facts_of
 from harness.record.observed import CALIBRATE, observed, per_cent_at_most
 from harness.record.store import StoreError
-from harness.record.streams import append
-from harness.record.trials import (
-    Kind,
-    LoadState,
-    Trial,
-    TrialError,
-    brief,
-    line_of,
-    read_machine,
-    streams_path,
-    whole_suites,
-)
+from harness.record.streams import append, read_machine, streams_path
+from harness.record.trials import Kind, LoadState, Trial, TrialError, brief, line_of, whole_suites
 
 SLUG = "linux-test-2c"
 FACTS = facts_of(
@@ -101,7 +91,7 @@ def test_a_suite_is_as_large_as_it_says() -> None:
 # What a gate prints
 
 
-def file_of(red: int, of: int, **more: object) -> bytes:
+def file_of(red: int, of: int, /, **more: object) -> bytes:
     suites = {"red": red, "of": of, "at_most": round(at_most(red, of), 4)}
     return calibration(SLUG, {}, FACTS, {"suites": {**suites, **more}})
 

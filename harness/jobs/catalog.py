@@ -20,6 +20,7 @@ from harness.measure.launch import INSTRUMENT
 from harness.project import load_project
 from harness.record.store import write_atomic
 from harness.report.catalog_page import catalog_markdown
+from kpis.growth import is_growth
 from kpis.registry import Catalog
 from kpis.status import status_gap
 from kpis.terms.kpi import Estimand, Kpi
@@ -146,7 +147,7 @@ def _bare(kpi: Kpi, reading: Reading, run: str) -> Iterator[Finding]:
     if reading.undefined is not None or reading.leg is not Leg.MAIN:
         return
     again = f"mend its probe, then run `python -m harness run --kpi {kpi.id}`."
-    if kpi.estimand is Estimand.RATE and not kpi.knobs:
+    if kpi.estimand is Estimand.RATE and not kpi.knobs and not is_growth(kpi):  # a slope is no share of anything
         parts = {"numerator": reading.numerator, "denominator": reading.denominator, "histogram": reading.histogram}
         missing = [name for name, part in parts.items() if part is None]
         if missing:

@@ -13,10 +13,11 @@ from harness.gating.options import GateOptions
 from harness.jobs.modes import QUICK
 from harness.jobs.plan import PlannedPoint, make_plan, named
 from kpis.errors import SelectionError, did_you_mean
+from kpis.growth import growth_points, is_growth
 from kpis.registry import Catalog, select
 from kpis.terms.kpi import Estimand, Gate, Kpi, Point
 
-__all__ = ["GatePoints", "gate_points", "gates_at", "require_timed"]
+__all__ = ["lengths_left", "GatePoints", "gate_points", "gates_at", "require_timed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +54,23 @@ def gates_at(kpi: Kpi, *, all_params: bool) -> list[Point]:
     return kpi.points() if all_params or not kpi.estimand.timed else [kpi.gate_point]
 
 
-def gate_points(catalog: Catalog, runtimes: list[tuple[str, str]], options: GateOptions) -> GatePoints:
-    """The points of the selection.
+def gate_points(
+    catalog: Catalog, runtimes: list[tuple[str, str]], options: GateOptions, *, own: bool = False
+) -> GatePoints:
+    """The points of the selection; with ``own``, of one that names nothing, the project's own rows if it has any.
 
     Raises:
         SelectionError: an unknown layer or KPI.
     """
     chosen = select(catalog, layers=options.layers, kpis=options.kpis)
+    if own and not options.layers and not options.kpis:
+        chosen = [kpi for kpi in chosen if kpi.origin != "catalog"] or chosen
     at = {kpi.id: gates_at(kpi, all_params=options.all_params) for kpi in chosen}
+    for kpi in chosen if options.kpis else ():
+        if is_growth(kpi):  # asked for by name: its lengths are timed for it
+            source = catalog.get(kpi.inputs[0])
+            known = at.setdefault(source.id, [])
+            at[source.id] = [*known, *(length for length in growth_points(source) if length not in known)]
     gating = [name for name, points in at.items() if points]
     if not gating:
         return GatePoints((), (), (), ())
@@ -75,6 +85,26 @@ def gate_points(catalog: Catalog, runtimes: list[tuple[str, str]], options: Gate
     names = {name for point in derived for name in point.kpi.inputs}
     inputs = [point for point in plan.points if point.kpi.id in names]
     return GatePoints(tuple(timed), tuple(counted), tuple(derived), tuple(inputs), tuple(instructed))
+
+
+def lengths_left(points: GatePoints) -> str | None:
+    """One sentence about histories that are not timed although a KPI names them; None where all of them are.
+
+    At its shortest history a cost that grows with the square looks as it did.
+    """
+    there = {(point.kpi.id, *sorted(point.params.items())) for point in points.timed}
+    names = [
+        kpi.id
+        for kpi in {point.kpi.id: point.kpi for point in points.timed}.values()
+        if any((kpi.id, *sorted(length.items())) not in there for length in growth_points(kpi))
+    ]
+    if not names:
+        return None
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    return (
+        f"Growth is not compared: of {names[0]}{more} not every length of history is timed. Give --params all, or name "
+        f"the row: --kpi {names[0]}_growth"
+    )
 
 
 def require_timed(names: Collection[str], points: GatePoints, against: str) -> None:

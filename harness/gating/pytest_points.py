@@ -6,10 +6,11 @@ base, as it was before the overlay, are only listed, to name what is gone. Colle
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,7 @@ class Suite:
     deadline: Deadline = NEVER
     _configuration: str | None = None
     _unlisted: str | None = None
+    _of_base: dict[str, bytes] = field(default_factory=dict)
 
     @property
     def tests(self) -> Path:
@@ -97,6 +99,7 @@ class Suite:
         What cannot be collected leaves a note, and the gate open: what is gone can then not be named.
         """
         root = self.sides.base[0]
+        self._of_base = _sources(root, self.tests)
         if not (root / self.tests).exists():
             return []
         if self.project.build:
@@ -114,6 +117,20 @@ class Suite:
         if self._unlisted is not None:
             return [uncollected(self.path, self._unlisted)]
         return [gone_test(node) for node in before if node not in now]
+
+    def hidden(self, node: str) -> str | None:
+        """Why a test that is skipped on both sides is not simply left out; None where its files are as on the base.
+
+        The head's tests measure both sides, so that a skip of the head's is seen on both: one mark more would hide a
+        regression.
+        """
+        own = node.partition("::")[0]
+        now = _sources(self.sides.head[0], self.tests)
+        moved = [name for name in sorted({*now, *self._of_base}) if now.get(name) != self._of_base.get(name)]
+        seen = [name for name in moved if name == own or Path(name).name == "conftest.py"]
+        if not seen:
+            return None
+        return f"the head skips it, and {seen[0]} is not what it is on the base: whether it got slower is not known"
 
     def of_head(self) -> list[str]:
         """Node ids of the head's tests, after the overlay; its pytest configuration is laid out in every tree.
@@ -208,6 +225,15 @@ class Suite:
         if ignored := answer.result["ignored"]:
             names = ", ".join(ignored)
             self.say(f"Marks say {names}: how to measure is the gate's to say, so this is not followed.")
+
+
+def _sources(root: Path, tests: Path) -> dict[str, bytes]:
+    """The digest of every Python file of the tests and of the conftest files above them, by path."""
+    place = root / tests
+    files = [*place.rglob("*.py")] if place.is_dir() else [place]
+    files += [parent / "conftest.py" for parent in place.parents if parent.is_relative_to(root)]
+    there = [file for file in files if file.is_file()]
+    return {file.relative_to(root).as_posix(): hashlib.sha256(file.read_bytes()).digest() for file in there}
 
 
 def _fault(answer: Answer) -> str | None:

@@ -8,7 +8,7 @@ not repeat is demoted in plain sight. States travel as codes; a sentence is for 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -111,16 +111,25 @@ def out_of_budget(said: str) -> Comparison:
 
 
 def restate(
-    points: GatePoints, rows: Sequence[GateRow], found: dict[str, Comparison], asked: Collection[str]
+    points: GatePoints,
+    rows: Sequence[GateRow],
+    found: dict[str, Comparison],
+    asked: Collection[str],
+    hidden: Callable[[str], str | None] = lambda _kpi: None,
 ) -> list[GateRow]:
     """Say the end of some points once all are known, in ``found`` and in the rows that come back.
 
     What was asked for by its name (``asked``: ids of KPIs) and is left out on both sides is void: it gave no number.
+    ``hidden`` says why a left out one is no longer measured although the base measured it; then it is removed.
     """
     said: dict[str, Comparison] = {}
     for point in points.all:
         now = found.get(label(point))
-        if point.kpi.id in asked and now is not None and left_out(now) is not None:
+        if now is None or left_out(now) is None:
+            continue
+        if (why := hidden(point.kpi.id)) is not None:
+            said[label(point)] = Comparison(State.REMOVED, evidence=(why,))
+        elif point.kpi.id in asked:
             said[label(point)] = replace(now, state=State.VOID)
     found |= said
     return [_restated(row, said.get(named(row.kpi, row.params))) for row in rows]

@@ -21,7 +21,7 @@ from harness.gating.deadline import BoundedGround, Deadline
 from harness.gating.gone import gone_from
 from harness.gating.ground import Ground
 from harness.gating.options import GateOptions
-from harness.gating.points import GatePoints, gate_points, require_timed
+from harness.gating.points import GatePoints, gate_points, lengths_left, require_timed
 from harness.gating.pytest_points import CATALOG, Suite
 from harness.gating.rows import label, restate
 from harness.gating.tried import Trials
@@ -87,7 +87,9 @@ def gate(
     base = resolve(project.root, options.against)
     points = GatePoints((), (), (), ())
     if options.pytest is None:
-        points = gate_points(catalog, [runtime_reference(project.runtime or "reference")], options)
+        # A project that names no runtime has nothing that the built-in rows could be about.
+        runtimes = [runtime_reference(project.runtime or "reference")]
+        points = gate_points(catalog, runtimes, options, own=project.runtime is None)
         require_timed(options.inject, points, options.against)
     with ExitStack() as stack:
         stack.enter_context(RunLock(project.root))
@@ -95,6 +97,9 @@ def gate(
         head = tree_state(project.root)  # now, as the trees are: the user may commit while it is measured
         place = stack.enter_context(scratch())
         notes = list(sides.warnings)
+        suite: Suite | None = None
+        if options.pytest is None and (left := lengths_left(points)) is not None:
+            notes.append(left)
         if options.pytest is None:
             gone = gone_from(sides.base[0], project, catalog, options, notes.append)
             probes = _prepare(project, sides, notes)
@@ -114,7 +119,8 @@ def gate(
         trials = Trials(ground, options, probes)
         work = Work(ground, points, options, journal, on_step, trials, deadline, floors=known.sizes)
         rows, found = work.compare()
-        rows = restate(points, rows, found, _asked_for(catalog, points, options))
+        hidden = suite.hidden if suite is not None else lambda _kpi: None
+        rows = restate(points, rows, found, _asked_for(catalog, points, options), hidden)
         found |= {each.name: each.comparison for each in gone}
         rows += [each.row for each in gone]
         file = _file(head, base, work, found, rows, journal.header, began, known)

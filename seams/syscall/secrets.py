@@ -58,13 +58,6 @@ SHAPES = (
     # A web token is three parts. The first begins at the first ``eyJ`` of a run; the others are looked at and not
     # consumed, because the second part may be the first one of another token.
     Shape(
-        (b".eyJ",),
-        re.compile(
-            rb"(?<![A-Za-z0-9_-])(?:(?!eyJ)[A-Za-z0-9_-])*+(eyJ[A-Za-z0-9_-]{10,}+)"
-            rb"(?=(\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+))"
-        ),
-    ),
-    Shape(
         (b"token", b"secret", b"api key", b"api_key", b"api-key", b"apikey", b"bearer", b"passw"),
         re.compile(
             rb"(?:token|secret|api[ _-]?key|bearer|password|passwd)[\"' :=]{1,4}+[A-Za-z0-9+/_-]{20,}+", re.IGNORECASE
@@ -72,7 +65,12 @@ SHAPES = (
         any_case=True,
     ),
 )
-"""Shapes that lie in a single token; the tenth, the first line of a key file, has spaces in it."""
+"""Shapes that lie in a single token; a web token has three parts, and the first line of a key file has spaces in it."""
+
+_WEB_TOKEN_ENDS = re.compile(rb"(?=(\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+))")
+"""The second and third part of a web token, looked for at each dot: the first is what stands before it. A pattern for
+all three would try every place in the first one that it might begin at."""
+_NO_PART = re.compile(rb"[^A-Za-z0-9_-]")
 
 _KEY_FILE_ENDS = b"PRIVATE KEY-----"
 _KEY_FILE = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----")
@@ -91,6 +89,19 @@ def secret_in(text: bytes) -> bool:
         if any(needle in where for needle in needles) and any(
             not _placeholder(b"".join(found.groups()) or found[0]) for found in pattern.finditer(tokens)
         ):
+            return True
+    return b".eyJ" in tokens and _web_token_in(tokens)
+
+
+def _web_token_in(tokens: bytes) -> bool:
+    """Whether a run before two such parts holds ``eyJ`` and ten characters more; its first one counts."""
+    begin = 0
+    for found in _WEB_TOKEN_ENDS.finditer(tokens):
+        dot = found.start()
+        for other in _NO_PART.finditer(tokens, begin, dot):
+            begin = other.end()
+        first = tokens.find(b"eyJ", begin, dot)
+        if 0 <= first <= dot - 13 and not _placeholder(tokens[first:dot] + found[1]):
             return True
     return False
 

@@ -20,6 +20,7 @@ from seams.contract.verdict import Status, VerdictKind
 __all__ = ["GrownSubmits", "grown"]
 
 _TRACE = "grown"
+_ARGS = b'{"user_id":"user_1"}'
 _UNSHARED = {"readOnlyHint": "true"}
 
 
@@ -46,7 +47,7 @@ def grown(runtime: Any, turns: int) -> GrownSubmits | Undefined:
         body = getattr(engine, "complete", None)
         held += len(result.payload) if body is None else len(now(body(call)).payload)
     now(require_refusals(another(runtime, "syscall/submit", "mock", WORLD, kernel)))
-    return GrownSubmits(kernel, {"calls before": 2 * turns, "bytes of results before": held})
+    return GrownSubmits(kernel, held)
 
 
 class GrownSubmits:
@@ -58,17 +59,18 @@ class GrownSubmits:
     engine: Engine = "mock"
     source = "synthetic"
 
-    def __init__(self, kernel: Any, work: dict[str, int]) -> None:
+    def __init__(self, kernel: Any, held: int) -> None:
         self._kernel = kernel
         self._outcome = OUTCOMES["allow"]
         self._before = 0
         self._loops = 0
-        self.work = work
+        self.held = held
+        # What one submit reads, whatever was before it; the history itself is no work of it.
+        self.work = {"calls judged": 1, "bytes of arguments": len(_ARGS)}
 
     def batch(self, loops: int) -> Callable[[], object]:
         """``loops`` submits on the one kernel."""
-        args = b'{"user_id":"user_1"}'
-        calls = [ToolCall(self._outcome.tool, args, _UNSHARED, trace_id=_TRACE) for _ in range(loops)]
+        calls = [ToolCall(self._outcome.tool, _ARGS, _UNSHARED, trace_id=_TRACE) for _ in range(loops)]
         self._loops, self._before = loops, now(self._kernel.counters()).submits
         submit: Callable[[ToolCall], Any] = self._kernel.submit
         if is_async(submit):

@@ -6,6 +6,8 @@ from dataclasses import replace
 from random import Random
 
 from harness.gating.growth import compare_growth, growth_of
+from harness.gating.options import GateOptions
+from harness.gating.points import gate_points, lengths_left
 from harness.gating.rows import label
 from harness.gating.timed import TimedPoint
 from harness.jobs.plan import PlannedPoint
@@ -98,3 +100,19 @@ def test_a_steeper_slope_decides_nothing() -> None:
     assert (owed.wanted, owed.seen) == (1, 1)
     assert compose(claims, owed).state is VerdictState.PASS
     assert [notice.code for notice in steeper.warnings] == [ComparisonWarn.REPORTED]
+
+
+def test_a_growth_row_that_is_named_brings_its_lengths() -> None:
+    runtimes = [("reference", "seams.runtimes.reference:make")]
+    alone = gate_points(load(), runtimes, GateOptions(against="HEAD", kpis=("turn_reap_ns",)))
+    assert [point.params.get("history") for point in alone.timed] == [None]
+    said = lengths_left(alone)
+    assert said is not None
+    assert said.endswith("--kpi turn_reap_ns_growth")
+    named = gate_points(load(), runtimes, GateOptions(against="HEAD", kpis=("turn_reap_ns_growth",)))
+    assert [point.params["history"] for point in named.timed] == ["10", "100", "1000"]
+    assert list(growth_of(named.timed)) == ["turn_reap_ns"]
+    assert lengths_left(named) is None
+    every = gate_points(load(), runtimes, GateOptions(against="HEAD", kpis=("turn_reap_ns",), all_params=True))
+    assert lengths_left(every) is None
+    assert lengths_left(gate_points(load(), runtimes, GateOptions(against="HEAD", kpis=("denies",)))) is None

@@ -189,8 +189,7 @@ def skipping(when: str) -> dict[str, str | bytes]:
 
 
 def test_a_test_that_is_skipped_on_both_sides_is_owed_nothing(work: Repo, compare: Compare) -> None:
-    work.commit(skipping("False"))
-    work.write(skipping("True") | {"tests/test_more.py": TESTS.replace("test_added", "test_again")})
+    work.commit(skipping("True") | {"tests/test_more.py": TESTS.replace("test_added", "test_again")})
     gated = compare()
     (row,) = (row for row in gated.file.rows if row.kpi == "tests/test_speed.py::test_added")
     assert row.state is State.NEW
@@ -204,9 +203,27 @@ def test_a_test_that_is_skipped_on_both_sides_is_owed_nothing(work: Repo, compar
     assert "void" not in said
 
 
-def test_where_all_are_skipped_nothing_was_compared(work: Repo, compare: Compare) -> None:
+def test_a_skip_that_only_the_head_has_hides_nothing(work: Repo, compare: Compare) -> None:
+    """The head's tests measure both sides, so that its mark is seen on both."""
+    more = {"tests/test_more.py": TESTS.replace("test_added", "test_again")}
+    work.commit(skipping("False") | more)
     work.write(skipping("True"))
+    gated = compare()
+    (row,) = (row for row in gated.file.rows if row.kpi == "tests/test_speed.py::test_added")
+    assert row.state is State.REMOVED
+    assert row.evidence[0].startswith("the head skips it, and tests/test_speed.py is not what it is on the base")
+    assert exit_of(gated) is Exit.UNCOVERED
     work.commit({})
+    work.write(
+        {"tests/conftest.py": "import pytest\n\n\n@pytest.fixture(autouse=True)\ndef out():\n    pytest.skip('no')\n"}
+    )
+    gated = compare()
+    assert all(row.state is State.REMOVED for row in gated.file.rows if row.kpi.startswith("tests/test_more"))
+    assert exit_of(gated) is Exit.UNCOVERED
+
+
+def test_where_all_are_skipped_nothing_was_compared(work: Repo, compare: Compare) -> None:
+    work.commit(skipping("True"))
     gated = compare()
     assert states(gated) == {"test_added": State.NEW}
     assert exit_of(gated) is Exit.UNCOVERED

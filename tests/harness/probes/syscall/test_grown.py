@@ -27,8 +27,8 @@ def test_the_history_is_held_and_every_handle_is_redeemed() -> None:
     sliced = Probe().open("submit_latency", make(), None, {"outcome": "allow", "history": "100"})
     for loops in (1, 300):
         sliced.check(sliced.batch(loops)())
-    assert sliced.work["calls before"] == 200
-    assert sliced.work["bytes of results before"] > 500_000
+    assert sliced.work == {"calls judged": 1, "bytes of arguments": 20}
+    assert sliced.held > 500_000
     assert (sliced.engine, sliced.source) == ("mock", "synthetic")
     assert not sliced._kernel.pending
     assert sliced._kernel.counters().submits == 200 + 301

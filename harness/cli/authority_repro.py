@@ -11,11 +11,11 @@ import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from harness.cli.authority import print_findings
 from harness.cli.exits import Exit, highest
+from harness.cli.stopping import stopping
 from harness.cli.streams import say
 
 if TYPE_CHECKING:
@@ -122,31 +122,20 @@ def _measured(
         runtimes=list(arguments.runtime),
         workloads=[load.workload.name for load in workloads],
     )
-    heard: list[int] = []
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        if not heard:
-            heard.append(number)
-            raise Interrupted(number)
-
-    ours = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {each: signal.signal(each, stop) for each in ours if signal.getsignal(each) is not signal.SIG_IGN}
     total = len(plan.points)
-    try:
-        with Progress(plan.estimate_s()) as progress:
-            finished = run(
-                project,
-                catalog,
-                plan,
-                selection=selection,
-                argv=arguments.words,
-                on_step=lambda point, done: progress.show(point.kpi.id, round(done * total), total),
-            )
-    except Interrupted as stopped:
-        raise _Stopped(stopped.number) from None
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with stopping(Interrupted):
+        try:
+            with Progress(plan.estimate_s()) as progress:
+                finished = run(
+                    project,
+                    catalog,
+                    plan,
+                    selection=selection,
+                    argv=arguments.words,
+                    on_step=lambda point, done: progress.show(point.kpi.id, round(done * total), total),
+                )
+        except Interrupted as stopped:
+            raise _Stopped(stopped.number) from None
     if finished.stopped_by is not None:
         raise _Stopped(finished.stopped_by)
     if finished.trouble is not None:

@@ -7,11 +7,11 @@ import json
 import signal
 import sys
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit
 from harness.cli.run_inputs import files
+from harness.cli.stopping import stopping
 from harness.cli.streams import note, say
 from harness.cli.words import duration_s, is_input
 
@@ -50,26 +50,16 @@ def _calibrate(arguments: argparse.Namespace) -> Exit:
     if target is not None and not to_stdout and is_input(target, [*files((), project), *record]):
         say(f"--json {target} names an input and would replace it. Name a new file: --json calibrated.json")
         return Exit.UNUSABLE
-    heard: list[int] = []
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        if not heard:  # a second Ctrl-C must not cost the record
-            heard.append(number)
-            raise KeyboardInterrupt
-
-    ours = (signal.SIGINT, signal.SIGTERM)
-    before = {each: signal.signal(each, stop) for each in ours if signal.getsignal(each) is not signal.SIG_IGN}
-    try:
-        with Progress(arguments.budget) as progress:
-            found = calibrate(
-                project,
-                project_catalog(project),
-                budget_s=arguments.budget,
-                on_step=lambda what, share: progress.show(what, round(share * 100), 100),
-            )
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with (
+        stopping(KeyboardInterrupt, (signal.SIGINT, signal.SIGTERM)) as heard,
+        Progress(arguments.budget) as progress,
+    ):
+        found = calibrate(
+            project,
+            project_catalog(project),
+            budget_s=arguments.budget,
+            on_step=lambda what, share: progress.show(what, round(share * 100), 100),
+        )
     blob = f"{json.dumps(_plain(found), indent=1, sort_keys=True)}\n".encode()
     if to_stdout:
         sys.stdout.buffer.write(blob)

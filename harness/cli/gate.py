@@ -7,11 +7,11 @@ import signal
 import sys
 import textwrap
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit, highest
 from harness.cli.run_inputs import files
+from harness.cli.stopping import stopping
 from harness.cli.streams import note, say
 from harness.cli.words import duration_s, is_input
 
@@ -113,31 +113,20 @@ def _against(arguments: argparse.Namespace) -> Exit:
     if arguments.json not in (None, "-") and is_input(arguments.json, files((), project)):
         say(f"--json {arguments.json} would write over a file of the project. Name another file.")
         return Exit.UNUSABLE
-    heard: list[int] = []
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        if not heard:
-            heard.append(number)
-            raise KeyboardInterrupt
-
-    ours = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {each: signal.signal(each, stop) for each in ours if signal.getsignal(each) is not signal.SIG_IGN}
-    try:
-        with Progress(arguments.budget or 60.0) as progress:
-            gated = gate(
-                project,
-                catalog,
-                options,
-                argv=arguments.words,
-                on_step=lambda what, share: progress.show(what, round(share * 100), 100),
-                on_note=progress.say if sys.stderr.isatty() else note,
-            )
-    except KeyboardInterrupt:
-        say("Stopped; the pairs so far are kept. Go on with the same command and --resume.")
-        return Exit.TERMINATED if heard and heard[0] != signal.SIGINT else Exit.INTERRUPTED
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with stopping(KeyboardInterrupt) as heard:
+        try:
+            with Progress(arguments.budget or 60.0) as progress:
+                gated = gate(
+                    project,
+                    catalog,
+                    options,
+                    argv=arguments.words,
+                    on_step=lambda what, share: progress.show(what, round(share * 100), 100),
+                    on_note=progress.say if sys.stderr.isatty() else note,
+                )
+        except KeyboardInterrupt:
+            say("Stopped; the pairs so far are kept. Go on with the same command and --resume.")
+            return Exit.TERMINATED if heard and heard[0] != signal.SIGINT else Exit.INTERRUPTED
     to_stdout = arguments.json == "-"
     for sentence in gated.notes:
         say(sentence)

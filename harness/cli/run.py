@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import signal
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit, highest
 from harness.cli.run_end import out_of_room, show
 from harness.cli.run_inputs import files, read_runtimes, read_workloads, say_issues
+from harness.cli.stopping import stopping
 from harness.cli.streams import say
 from harness.cli.words import duration_s, hook_command, is_input, parameter
 
@@ -145,37 +144,24 @@ def _measure(
         runtimes=list(arguments.runtime),
         workloads=[load.workload.name for load in workloads],
     )
-    heard: list[int] = []
-
-    def stop(number: int, _frame: FrameType | None) -> None:
-        # Only the first signal stops the measuring; a second one must not cut off the writing of what was measured.
-        if not heard:
-            heard.append(number)
-            raise Interrupted(number)
-
-    # What was ignored when we were started, as by nohup, stays ignored.
-    ours = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {each: signal.signal(each, stop) for each in ours if signal.getsignal(each) is not signal.SIG_IGN}
     total = len(plan.points)
-    try:
-        with Progress(plan.estimate_s()) as progress:
-            finished = run(
-                project,
-                catalog,
-                plan,
-                selection=selection,
-                argv=arguments.words,
-                resume=arguments.resume,
-                on_step=lambda point, done: progress.show(point.kpi.id, round(done * total), total),
-            )
-    except Interrupted as stopped:
-        return Exit(128 + stopped.number) if stopped.number in (2, 15) else Exit.TERMINATED
-    except OSError as error:
-        if isinstance(error, StoreError):
-            raise
-        say(out_of_room(error, project))
-        return Exit.INTERNAL
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with stopping(Interrupted):
+        try:
+            with Progress(plan.estimate_s()) as progress:
+                finished = run(
+                    project,
+                    catalog,
+                    plan,
+                    selection=selection,
+                    argv=arguments.words,
+                    resume=arguments.resume,
+                    on_step=lambda point, done: progress.show(point.kpi.id, round(done * total), total),
+                )
+        except Interrupted as stopped:
+            return Exit(128 + stopped.number) if stopped.number in (2, 15) else Exit.TERMINATED
+        except OSError as error:
+            if isinstance(error, StoreError):
+                raise
+            say(out_of_room(error, project))
+            return Exit.INTERNAL
     return show(arguments.json, catalog, finished, codes, verbose=arguments.verbose)

@@ -42,6 +42,9 @@ IGNORED_LOOPS = 1.25
 """Twice the loops take twice the time; below this ratio the batch ignores what it was told. Halfway on a log scale
 between 1 and 2 would be 1.41; a cache that warms up may honestly lower it, a batch of fixed work stays at 1."""
 
+OBEYED_LOOPS = 1.7
+"""Where the least of two rounds is already beyond this ratio, the other rounds would only cost time."""
+
 
 def run(job: Mapping[str, Any], opened: Opened) -> dict[str, Any]:
     """Calibrate the loops of a slice, or measure its values; the answer as plain JSON values."""
@@ -162,13 +165,16 @@ class _Recorder:
         if not self.batches:
             return
         taken: dict[int, list[Value]] = {loops: [], 2 * loops: []}
-        for _ in range(5 if self.last_raw_ns < LONG_NS else 2):
+        once = twice = 0
+        for done in range(1, 1 + (5 if self.last_raw_ns < LONG_NS else 2)):
             # In turn, and the least of each: a busy moment must not decide.
             for calls, values in taken.items():
                 values.append(time_batch(self.opened.what, calls, self.opened.loop))
-        once, twice = (min(value.cpu_ns for value in values) for values in taken.values())
-        if once < CPU_NS:
-            once, twice = (min(value.wall_ns for value in values) for values in taken.values())
+            once, twice = (min(value.cpu_ns for value in values) for values in taken.values())
+            if once < CPU_NS:
+                once, twice = (min(value.wall_ns for value in values) for values in taken.values())
+            if done > 1 and twice > OBEYED_LOOPS * once:
+                return
         if twice < IGNORED_LOOPS * once:
             raise Refused(
                 "work-not-done",

@@ -9,148 +9,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
+
+from kpis.terms.trace_words import (
+    EventKind,
+    IssueCode,
+    Outcome,
+    Provenance,
+    RequestStatus,
+    Severity,
+    ThreadKind,
+    TimeBasis,
+    ToolOp,
+    UsageScope,
+    UserKind,
+)
 
 __all__ = [
     "Event",
     "EventKind",
     "Issue",
     "IssueCode",
+    "ModelUsage",
     "Node",
     "Outcome",
     "Provenance",
     "Recording",
     "Request",
     "RequestStatus",
+    "RunFacts",
     "Severity",
     "Thread",
     "ThreadKind",
+    "TimeBasis",
     "Tokens",
     "ToolCall",
     "ToolOp",
     "Trace",
     "TraceEvent",
     "Turn",
+    "UsageScope",
     "UserKind",
 ]
-
-
-class Provenance(Enum):
-    """How a token count came to stand in the trace."""
-
-    OBSERVED = "observed"  # the recording says it
-    DERIVED = "derived"  # a difference or sum of observed numbers
-    MODELLED = "modelled"
-    PLACEHOLDER = "placeholder"  # the recording holds a number that its client never updated
-    ABSENT = "absent"
-
-
-class ThreadKind(Enum):
-    """What kind of conversation a thread is."""
-
-    MAIN = "main"
-    SUBAGENT = "subagent"
-    REVIEW = "review"
-    FORK = "fork"
-    SUMMARISER = "summariser"
-    SIDE_MODEL = "side_model"
-
-
-class UserKind(Enum):
-    """Who opened a turn."""
-
-    HUMAN = "human"
-    TOOL = "tool"
-    HOOK = "hook"
-    SYSTEM = "system"
-    COMPACT_SUMMARY = "compact_summary"
-
-
-class RequestStatus(Enum):
-    """How a model request ended."""
-
-    OK = "ok"
-    ERROR = "error"
-    ABORTED = "aborted"
-    RETRIED = "retried"
-    SYNTHETIC = "synthetic"
-
-
-class ToolOp(Enum):
-    """What a tool call does, as far as its name tells."""
-
-    READ = "read"
-    SEARCH = "search"
-    LIST = "list"
-    WRITE = "write"
-    EXEC = "exec"
-    TEST = "test"
-    WEB = "web"
-    PLAN = "plan"
-    SPAWN = "spawn"
-    RECALL = "recall"
-    OTHER = "other"
-
-
-class Outcome(Enum):
-    """What became of a tool call. ``unanswered``: no result was recorded; ``orphan``: a result without its call."""
-
-    OK = "ok"
-    ERROR = "error"
-    DENIED = "denied"
-    TIMEOUT = "timeout"
-    INTERRUPTED = "interrupted"
-    UNANSWERED = "unanswered"
-    ORPHAN = "orphan"
-
-
-class EventKind(Enum):
-    """What else happened in a thread."""
-
-    COMPACTION = "compaction"
-    REWIND = "rewind"
-    FORK = "fork"
-    RESUME = "resume"
-    ABORT = "abort"
-    RETRY = "retry"
-    ERROR = "error"
-    RATE_LIMIT = "rate_limit"
-    PERMISSION = "permission"
-    HOOK = "hook"
-    QUEUE = "queue"
-    SNAPSHOT = "snapshot"
-    REVIEW = "review"
-
-
-class Severity(Enum):
-    """How much an issue takes away from the numbers."""
-
-    ERROR = "error"  # something of the recording is lost
-    WARNING = "warning"  # a number means less than it seems
-    NOTE = "note"
-
-
-class IssueCode(Enum):
-    """What a reader found. Closed: a new finding gets a new word here."""
-
-    E_TORN_LINE = "E_TORN_LINE"
-    E_BAD_LINE = "E_BAD_LINE"
-    E_LONG_LINE = "E_LONG_LINE"
-    E_BAD_NUMBER = "E_BAD_NUMBER"
-    W_PLACEHOLDER_OUTPUT = "W_PLACEHOLDER_OUTPUT"
-    W_NO_REQUEST_ID = "W_NO_REQUEST_ID"
-    W_NO_USAGE = "W_NO_USAGE"
-    W_COUNTER_RESET = "W_COUNTER_RESET"
-    W_REEMIT = "W_REEMIT"
-    W_MIRRORED_THREAD = "W_MIRRORED_THREAD"
-    W_ORPHAN_RESULT = "W_ORPHAN_RESULT"
-    W_UNANSWERED_CALL = "W_UNANSWERED_CALL"
-    W_UNKNOWN_KIND = "W_UNKNOWN_KIND"
-    W_SCHEMA_DRIFT = "W_SCHEMA_DRIFT"
-    W_PHANTOM_PARENT = "W_PHANTOM_PARENT"
-    W_REPEATED_LINE = "W_REPEATED_LINE"
-    W_TOTAL_MISMATCH = "W_TOTAL_MISMATCH"
-    W_PRICE_UNKNOWN = "W_PRICE_UNKNOWN"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,16 +75,25 @@ class Recording:
     unknown_kinds: Mapping[str, int] = field(default_factory=dict)
     t_start: int | None = None
     t_end: int | None = None
+    file: str | None = None
+    bytes: int = 0
+    project: str | None = None
+    branch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """One conversation with a model: the main one, or a sub-agent's. ``spawned_by`` is the call that started it."""
+    """One conversation with a model: the main one, or a sub-agent's. ``spawned_by`` is the call that started it.
+
+    ``copied_prefix`` counts the requests at its beginning that are another thread's, shown again.
+    """
 
     thread_id: str
     kind: ThreadKind
     parent_thread_id: str | None = None
     spawned_by: str | None = None
+    copied_prefix: int = 0
+    agent: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +108,9 @@ class Turn:
     in_conversation: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, as Request and ToolCall are not: freezing triples what one costs to make, and a large tree holds millions.
+# They are values all the same; nobody changes one that was handed over.
+@dataclass(slots=True)
 class Tokens:
     """The tokens of one request in disjoint parts; ``None`` is unknown.
 
@@ -245,9 +155,16 @@ class Tokens:
         return self.provenance.get(part, Provenance.OBSERVED)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
-    """One answer of a model, its repeated log lines merged (``n_lines``). ``index`` counts within the thread."""
+    """One answer of a model, its repeated log lines merged (``n_lines``). ``index`` counts within the thread.
+
+    ``scope`` is REQUEST but where a recording counts whole threads or runs only: then one row stands for all of them,
+    and ``index`` and times mean nothing. ``visible_chars`` are characters of the answer that the recording shows.
+    ``cost_usd`` is what the recording reports. ``duration_ms`` is the client's own clock; ``attempts`` counts tries of
+    the client. ``local_cache``: served by a cache of the client, so nothing was paid. ``copied``: another thread or
+    file of the run counts it already. ``file`` and ``line`` say where it first stands.
+    """
 
     request_id: str
     thread_id: str
@@ -261,14 +178,29 @@ class Request:
     t_first: int | None = None
     t_last: int | None = None
     in_conversation: bool = True
+    provider: str | None = None
+    scope: UsageScope = UsageScope.REQUEST
+    visible_chars: int | None = None
+    cost_usd: float | None = None
+    duration_ms: int | None = None
+    attempts: int | None = None
+    context_window: int | None = None
+    local_cache: bool = False
+    copied: bool = False
+    file: str | None = None
+    line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ToolCall:
     """One tool call, paired with its result by id. Sizes are bytes; digests are keyed, so they compare in one file.
 
     An orphan has no request and no arguments. ``t_end`` minus ``t_start`` is an upper bound of the tool's time where
-    both are the write times of log lines.
+    both are the write times of log lines (``time_basis``); ``duration_ms`` is set where a clock of the client is.
+    ``target`` names the file, address or pattern that it was about: it is kept in memory, compared, and printed only
+    where a user asks for names. ``mutates`` and ``polling`` are None where the tool is not known. ``environment_before``
+    and ``environment_after`` are versions of what it reads, where the recording says them. ``spawned_thread`` is the
+    sub-agent that it started.
     """
 
     call_id: str
@@ -285,11 +217,30 @@ class ToolCall:
     t_start: int | None = None
     t_end: int | None = None
     in_conversation: bool = True
+    turn: int | None = None
+    time_basis: TimeBasis = TimeBasis.LINE_TIME
+    duration_ms: int | None = None
+    target: str | None = None
+    exit_code: int | None = None
+    error_class: str | None = None
+    mutates: bool | None = None
+    polling: bool | None = None
+    truncated: bool | None = None
+    environment_before: str | None = None
+    environment_after: str | None = None
+    spawned_thread: str | None = None
+    copied: bool = False
+    file: str | None = None
+    line: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something besides requests and calls. ``pre_tokens`` and ``post_tokens`` are prompts around a compaction."""
+    """Something besides requests and calls. ``pre_tokens`` and ``post_tokens`` are prompts around a compaction.
+
+    ``implicit``: no line says it, it is inferred from a prompt that fell by more than half. ``duration_ms`` is a
+    client's clock (a hook, an approval, a turn); ``detail`` a word of a closed list of the reader's, never text.
+    """
 
     kind: EventKind
     thread_id: str
@@ -299,6 +250,10 @@ class Event:
     post_tokens: int | None = None
     summary_bytes: int | None = None
     line: int | None = None
+    file: str | None = None
+    implicit: bool = False
+    duration_ms: int | None = None
+    detail: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +276,41 @@ class Node:
     in_conversation: bool = True
 
 
-TraceEvent = Recording | Thread | Turn | Request | ToolCall | Event | Node
+@dataclass(frozen=True, slots=True)
+class ModelUsage:
+    """What a recording reports of one model over the whole run. ``tokens`` are disjoint."""
+
+    model: str
+    tokens: Tokens
+    requests: int | None = None
+    cost_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What a recording says of the run as a whole: reported, never added to what its requests say.
+
+    ``by_model`` is the client's or provider's own total, side models included. ``outcome`` is how the run ended, in the
+    recording's word; ``success`` and ``score`` what an evaluator said. Durations are milliseconds of the client.
+    """
+
+    by_model: tuple[ModelUsage, ...] = ()
+    cost_usd: float | None = None
+    duration_ms: int | None = None
+    api_ms: int | None = None
+    turns: int | None = None
+    requests: int | None = None
+    outcome: str | None = None
+    success: bool | None = None
+    score: float | None = None
+    denied: int | None = None
+    case_id: str | None = None
+    arm: str | None = None
+    replicate: int | None = None
+    file: str | None = None
+
+
+TraceEvent = Recording | Thread | Turn | Request | ToolCall | Event | Node | RunFacts
 """What a format reader yields, besides issues."""
 
 

@@ -198,7 +198,7 @@ class ToolCall:
     An orphan has no request and no arguments. ``t_end`` minus ``t_start`` is an upper bound of the tool's time where
     both are the write times of log lines (``time_basis``); ``duration_ms`` is set where a clock of the client is.
     ``target`` names the file, address or pattern that it was about: it is kept in memory, compared, and printed only
-    where a user asks for names. ``mutates`` and ``polling`` are None where the tool is not known. ``environment_before``
+    where a user asks for names. ``mutates`` and ``polling`` are None where the tool is unknown. ``environment_before``
     and ``environment_after`` are versions of what it reads, where the recording says them. ``spawned_thread`` is the
     sub-agent that it started.
     """

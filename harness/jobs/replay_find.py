@@ -1,0 +1,97 @@
+"""Finds the files that may be recordings: what a user names, and everything below the folders among it.
+
+Links to folders are not followed, so that no walk runs in a circle, and a file that is reached twice counts once. A
+pipe or a device is never opened. What cannot be read becomes an issue; the rest is found all the same.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from harness.formats.limits import printable
+from kpis.terms.trace import Issue, IssueCode, Severity
+
+__all__ = ["Finding", "Found", "find"]
+
+_PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv"})
+"""Folders of tools, which hold thousands of files and no recording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One regular file. ``name`` is the path as its user knows it; ``named``: it was given by name, not found below."""
+
+    path: Path
+    name: str
+    size: int
+    mtime_ns: int
+    inode: int
+    named: bool
+
+
+@dataclass(slots=True)
+class Finding:
+    """What was found, and what could not be looked at."""
+
+    files: list[Found] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
+    _seen: set[tuple[int, int]] = field(default_factory=set)
+
+    def unreadable(self, name: str, why: str) -> None:
+        """Note that ``name`` could not be read."""
+        sentence = f"{printable(name, 200)} cannot be read: {why}."
+        self.issues.append(Issue(Severity.ERROR, IssueCode.E_UNREADABLE, sentence, file=name))
+
+    def add(self, path: str, facts: os.stat_result, *, named: bool) -> None:
+        """Take one regular file, unless it is here already."""
+        identity = (facts.st_dev, facts.st_ino)
+        if identity not in self._seen:
+            self._seen.add(identity)
+            self.files.append(Found(Path(path), path, facts.st_size, facts.st_mtime_ns, facts.st_ino, named))
+
+
+def find(paths: Sequence[str]) -> Finding:
+    """Every regular file among ``paths`` and below the folders among them, by name in each folder."""
+    found = Finding()
+    for path in paths:
+        try:
+            facts = Path(path).stat()
+        except (OSError, ValueError) as error:
+            found.unreadable(path, getattr(error, "strerror", None) or "it is no name of a file")
+            continue
+        if stat.S_ISDIR(facts.st_mode):
+            _walk(path, found)
+        elif stat.S_ISREG(facts.st_mode):
+            found.add(path, facts, named=True)
+        else:
+            found.unreadable(path, "it is neither a file nor a folder")
+    return found
+
+
+def _walk(top: str, found: Finding) -> None:
+    folders = [top]
+    while folders:
+        folder = folders.pop()
+        below: list[str] = []
+        for entry in _entries(folder, found):
+            try:
+                if entry.is_dir(follow_symlinks=False):
+                    if entry.name not in _PASSED_OVER:
+                        below.append(entry.path)
+                elif entry.is_file():
+                    found.add(entry.path, entry.stat(), named=False)
+            except OSError as error:
+                found.unreadable(entry.path, error.strerror or str(error))
+        folders += reversed(below)
+
+
+def _entries(folder: str, found: Finding) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from sorted(entries, key=lambda entry: entry.name)
+    except OSError as error:
+        found.unreadable(folder, error.strerror or str(error))

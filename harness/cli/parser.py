@@ -47,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     import harness.cli.listing as listing_commands
     import harness.cli.ratchet as ratchet_command
     import harness.cli.run as run_command
+    import harness.cli.schema as schema_command
 
     whole = _Parser(
         prog=named(),
@@ -67,18 +68,5 @@ def parser() -> argparse.ArgumentParser:
     doctor_command.add_parser(commands)
     hook = commands.add_parser("hook", help="decide one tool call from standard input", add_help=False)
     hook.add_argument("rest", nargs=argparse.REMAINDER)
-    schema = commands.add_parser("schema", help="print a published JSON Schema")
-    schema.add_argument("name", choices=("run", "kpi"), help="run: the run file; kpi: a user's KPI table")
-    schema.set_defaults(handler=_schema)
+    schema_command.add_parser(commands)
     return whole
-
-
-def _schema(arguments: argparse.Namespace) -> Exit:
-    import json
-
-    if arguments.name == "run":
-        from harness.record.run import schema
-    else:
-        from kpis.schema import kpi_schema as schema
-    print(json.dumps(schema(), indent=1, sort_keys=True))
-    return Exit.OK

@@ -1,8 +1,8 @@
 """The catalog page and its check: no number, status or fence in it can be typed by hand.
 
-``write`` generates KPI-CATALOG.md. ``check`` looks for four kinds of lies: a page that differs from what would be
-generated, a status that the newest complete run does not bear out, a rate without the counts that it is made of, and
-a model that hides its knobs or poses as a clock. Neither measures anything.
+``write`` generates KPI-CATALOG.md. ``check`` looks for five kinds of lies: a page that differs from what would be
+generated, a status that the newest complete run does not bear out, a rate without the counts that it is made of, a
+model that hides its knobs or poses as a clock, and a retirement that the catalog undoes. Neither measures anything.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from harness.record.store import write_atomic
 from harness.report.catalog_page import catalog_markdown
 from kpis.growth import is_growth
 from kpis.registry import Catalog
+from kpis.retired import revived
 from kpis.status import status_gap
 from kpis.terms.kpi import Estimand, Kpi
 from kpis.terms.quantity import Basis
@@ -39,6 +40,7 @@ class FindingKind(Enum):
     STATUS_LIE = "status-lie"
     BARE_RATE = "bare-rate"
     BARE_MODEL = "bare-model"
+    TOMBSTONE = "tombstone"
     REFUSED_RUN = "refused-run"
     UNKNOWN = "unknown"
     NOT_YET = "not-emitted-yet"
@@ -98,6 +100,10 @@ def check(root: Path) -> list[Finding]:
     """
     catalog, evidence, page = _generate(root)
     findings = [*_stale_page(root / PAGE, page)]
+    findings += [
+        Finding(FindingKind.TOMBSTONE, name, f"{sentence}, then run `python -m harness catalog`.")
+        for name, sentence in revived(catalog.retired, catalog.names)
+    ]
     findings += [Finding(FindingKind.REFUSED_RUN, "run file", sentence) for sentence in evidence.refused]
     for kpi in catalog:
         gap = status_gap(kpi, catalog.seam(kpi), evidence.of(kpi), wired=emits(catalog, kpi))

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from harness.report.inert import inert
 from kpis.registry import Catalog
+from kpis.retired import Retired
 from kpis.terms.kpi import Gate, Kpi, Layer, Seam, Status
 
 __all__ = ["LAYER_TITLES", "catalog_markdown", "knobs_text", "params_text", "point_text"]
@@ -145,6 +146,29 @@ def _section(layer: Layer, kpis: Sequence[Kpi], catalog: Catalog, statuses: Mapp
     ]
 
 
+def _retired_row(stone: Retired) -> tuple[str, ...]:
+    instead = (
+        _code(stone.replacement) if stone.replacement is not None else f"none: {_cell(stone.no_replacement or '')}"
+    )
+    return (f"~~`{stone.id}`~~", stone.on.isoformat(), _cell(stone.reason), instead)
+
+
+def _retired(stones: Sequence[Retired]) -> list[str]:
+    """The section of what has left the catalog; nothing where nothing has."""
+    if not stones:
+        return []
+    rows = sorted(stones, key=lambda stone: (stone.id, stone.origin))
+    columns = ("id", "since", "reason", "replacement")
+    return [
+        "## Retired",
+        "",
+        "Out of the catalog by a table `[retired.<id>]`. An id is not used again.",
+        "",
+        *_table(columns, map(_retired_row, rows)),
+        "",
+    ]
+
+
 def catalog_markdown(catalog: Catalog, statuses: Mapping[str, Status]) -> str:
     """The whole page. ``statuses`` are the derived ones, by id."""
     tally = {status: sum(1 for kpi in catalog if statuses[kpi.id] is status) for status in Status}
@@ -154,5 +178,6 @@ def catalog_markdown(catalog: Catalog, statuses: Mapping[str, Status]) -> str:
         kpis = [kpi for kpi in catalog if kpi.layer is layer]
         if kpis:
             lines += _section(layer, kpis, catalog, statuses)
+    lines += _retired(catalog.retired)
     lines += ["## Words", "", *_table(("word", "meaning"), _WORDS.items()), ""]
     return "\n".join(lines)

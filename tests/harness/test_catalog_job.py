@@ -324,6 +324,62 @@ def test_the_rows_of_the_project_are_on_the_page_and_checked(truthful):
     assert kinds(truthful) == [FindingKind.STATUS_LIE]
 
 
+GONE = (
+    '[retired.spool_ns]\nreason = "It timed a|b <i> as well."\non = 2031-01-31\nreplacement = "denies"\n'
+    '[retired.reel_ns]\nreason = "Nobody asked."\non = 2031-02-01\nno_replacement = "No reel is left."\n'
+)
+
+
+@pytest.fixture
+def retiring(truthful):
+    """A project whose page is true, with two retired KPIs; what holds their tables."""
+    (truthful / "pyproject.toml").write_text('[tool.harness]\nkpis = ["bench/*.toml"]\n')
+    (truthful / "bench").mkdir()
+    file = truthful / "bench" / "mine.toml"
+    file.write_text(GONE)
+    write(truthful)
+    return file
+
+
+@pytest.mark.usefixtures("retiring")
+def test_a_retired_kpi_stands_struck_through_in_a_section_of_its_own(truthful):
+    page = (truthful / PAGE).read_text()
+    section = page.split("\n## Retired\n")[1].split("\n## ")[0]
+    rows = [line for line in section.splitlines() if line.startswith("| ~~")]
+    assert rows == [
+        "| ~~`reel_ns`~~ | 2031-02-01 | Nobody asked. | none: No reel is left. |",
+        "| ~~`spool_ns`~~ | 2031-01-31 | It timed a\\|b &lt;i> as well. | `denies` |",
+    ]
+    assert "spool_ns" not in page.replace(section, ""), "no live row speaks of it"
+    assert not [finding for finding in check(truthful) if finding.kind.failure]
+
+
+@pytest.mark.usefixtures("retiring")
+@pytest.mark.parametrize(
+    ("is_now", "shall_be"),
+    [("~~`spool_ns`~~", "`spool_ns`"), ("| `denies` |", "| `transforms` |"), ("2031-01", "2030-01")],
+)
+def test_a_retirement_that_was_edited_on_the_page_is_found(truthful, is_now, shall_be):
+    page = truthful / PAGE
+    before, section = page.read_text().split("\n## Retired\n")
+    page.write_text(before + "\n## Retired\n" + section.replace(is_now, shall_be, 1))
+    assert kinds(truthful) == [FindingKind.STALE_PAGE]
+
+
+def test_the_page_has_the_section_where_a_kpi_is_retired(truthful):
+    assert ("## Retired" in (truthful / PAGE).read_text()) is bool(CATALOG.retired)
+
+
+@pytest.mark.parametrize(("instead", "what"), [("nowhere_ns", "no KPI of the catalog"), ("reel_ns", "retired itself")])
+def test_a_retirement_whose_replacement_is_not_live_fails_the_check(truthful, retiring, instead, what):
+    retiring.write_text(GONE.replace('"denies"', f'"{instead}"'))
+    write(truthful)
+    (finding,) = [finding for finding in check(truthful) if finding.kind.failure]
+    assert (finding.kind, finding.subject) == (FindingKind.TOMBSTONE, "spool_ns")
+    assert what in finding.sentence
+    assert finding.sentence.endswith("then run `python -m harness catalog`.")
+
+
 def test_a_derived_row_is_emitted_when_its_inputs_are():
     gate = CATALOG.get("gate_primary")
     assert emits(CATALOG, gate) == all(emits(CATALOG, CATALOG.get(name)) for name in gate.inputs)

@@ -1,35 +1,40 @@
 """From outcomes to the run: every reading in the plan's order, derived rows last, and the facts around them.
 
-Reads the machine and the tree, and digests the touched files; measures nothing and writes nothing.
+Measures nothing and writes nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from harness.formats.workload import LoadedWorkload
 from harness.jobs.growth import GrowthPoint
 from harness.jobs.measure_point import Outcome
 from harness.jobs.plan import Plan, PlannedPoint
 from harness.jobs.readings import derived_reading, growth_reading, shared_reading, to_reading
-from harness.measure.launch import INSTRUMENT
-from harness.project import Project
+from harness.jobs.touched import Touched, made_of
 from harness.record.run import WorkloadRecord
 from kpis.growth import HISTORY, growth_points, is_growth
 from kpis.registry import Catalog
 from kpis.terms.reading import Notice, Reading
 
-__all__ = ["readings_of", "touched_files", "workload_records"]
+__all__ = ["readings_of", "workload_records"]
 
 
 def readings_of(
-    plan: Plan, outcomes: Mapping[str, Outcome], catalog: Catalog, *, interrupted: bool, loaded: Notice | None = None
+    plan: Plan,
+    outcomes: Mapping[str, Outcome],
+    catalog: Catalog,
+    touched: Touched,
+    *,
+    interrupted: bool,
+    loaded: Notice | None = None,
 ) -> list[Reading]:
     """The readings of the plan; what an interruption left unmeasured is absent, what a budget left is undefined.
 
-    ``loaded`` is what the machine said before the run; it stands beside every clock reading.
+    ``touched`` knows the files of each. ``loaded`` is what the machine said before the run; it stands beside every
+    clock reading.
     """
     readings: list[Reading] = []
     by_key: dict[str, Reading] = {}
@@ -39,7 +44,7 @@ def readings_of(
             if interrupted:
                 continue
             outcome = Outcome(undefined=("out-of-budget", "The budget ended before it was measured."))
-        reading = to_reading(point, outcome, catalog, plan.effort)
+        reading = replace(to_reading(point, outcome, catalog, plan.effort), touched=touched.set_of(point))
         if loaded is not None and reading.distribution is not None:
             reading = replace(reading, warnings=[*reading.warnings, loaded])
         by_key[point.key] = reading
@@ -51,21 +56,17 @@ def readings_of(
         elif is_growth(point.kpi):
             made = _growth(point, plan, by_key, outcomes, catalog)
         else:
-            made = derived_reading(
-                point, [_input(name, point, plan, by_key, catalog) for name in point.kpi.inputs], catalog
-            )
+            inputs = [by_key.get(other.key) for other in made_of(point, plan, catalog)]
+            made = derived_reading(point, inputs, catalog)
         if point.emit and not (interrupted and made.undefined is not None):
-            readings.append(made)
+            readings.append(replace(made, touched=touched.set_of(point)))
     return readings
 
 
 def _shared(point: PlannedPoint, plan: Plan, outcomes: Mapping[str, Outcome], catalog: Catalog) -> Reading:
     """The reading from the same stamped calls as its owner's, of the same runtime on the same workload."""
-    for owner in plan.points:
-        same = owner.runtime == point.runtime and owner.workload == point.workload
-        if owner.kpi.id == point.kpi.shares and same:
-            return shared_reading(point, outcomes.get(owner.key, Outcome()), catalog, plan.effort)
-    return shared_reading(point, Outcome(), catalog, plan.effort)
+    owners = [outcomes.get(owner.key, Outcome()) for owner in made_of(point, plan, catalog)]
+    return shared_reading(point, next(iter(owners), Outcome()), catalog, plan.effort)
 
 
 def _growth(
@@ -79,26 +80,10 @@ def _growth(
     due = growth_points(catalog.get(point.kpi.inputs[0]))
     found = [
         GrowthPoint(by_key[other.key], outcomes.get(other.key, Outcome()))
-        for at in due
-        for other in plan.points
-        if other.kpi.id == point.kpi.inputs[0] and other.params == at
-        if other.runtime == point.runtime and other.workload == point.workload
+        for other in made_of(point, plan, catalog)
         if other.key in by_key
     ]
     return growth_reading(point, found, [int(at[HISTORY]) for at in due], catalog)
-
-
-def _input(
-    name: str, point: PlannedPoint, plan: Plan, by_key: Mapping[str, Reading], catalog: Catalog
-) -> Reading | None:
-    """The reading of an input at its gate point: same runtime, and same workload where the input takes one."""
-    gate = catalog.get(name).gate_point
-    for other in plan.points:
-        same = other.runtime == point.runtime and other.workload in (point.workload, None)
-        at_gate = all(other.params.get(key) == value for key, value in gate.items())
-        if other.kpi.id == name and same and at_gate:
-            return by_key.get(other.key)
-    return None
 
 
 def workload_records(plan: Plan) -> dict[str, WorkloadRecord]:
@@ -112,15 +97,3 @@ def _record(load: LoadedWorkload) -> WorkloadRecord:
     return WorkloadRecord(
         sha256=work.sha256, kind=work.kind, source=work.source, hash=work.data.get("hash"), facts=dict(load.facts)
     )
-
-
-def touched_files(project: Project, outcomes: Iterable[Outcome]) -> dict[str, str]:
-    """Digest of every touched file when its slice was discovered, by its path inside the project or the instrument."""
-    named: dict[str, str] = {}
-    every = {item for outcome in outcomes for item in outcome.touched.items()}
-    for name, digest in sorted(every, key=lambda item: (item[0], item[1] or "")):
-        for base in (project.root.resolve(), Path(INSTRUMENT)):
-            if digest is not None and Path(name).is_relative_to(base):
-                named[Path(name).relative_to(base).as_posix()] = digest
-                break
-    return named

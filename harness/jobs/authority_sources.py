@@ -1,7 +1,8 @@
 """Which files a committed number was taken from, and which of them have changed since.
 
-A run file holds the digest of every file that its slices touched, all slices together. Which of them concern one
-reading follows from the tree: its probe, its seam, the formula and the runtime, with all that these import, read from
+A run file holds the digest of every file that its slices touched, and each reading names those that its own worker
+touched: they are what concerns it, no more and no less. A run file of before does not say whose they are. Then it
+follows from the tree: the reading's probe, its seam, the formula and the runtime, with all that these import, read from
 their source without running it. A touched file that no reading of the run explains in this way (the worker, a module
 that is loaded by name) concerns every reading. Imports inside functions count, but in the reference runtime's own
 modules behind the seam asked for, where they only compose other seams; a test holds that against what workers really
@@ -10,12 +11,12 @@ touch. Refuses to call a number fresh because a file is gone.
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.jobs.asking import digest
+from harness.jobs.imports import Imports
+from harness.jobs.touched import formula_module
 from harness.measure.launch import INSTRUMENT
 from harness.project import Project, ProjectError, runtime_reference
 from harness.record.run import Run
@@ -38,10 +39,12 @@ class Sources:
 
     project: Project
     catalog: Catalog
-    _imports: dict[tuple[Path, bool], frozenset[str]] = field(default_factory=dict)
-    _closures: dict[tuple[tuple[str, ...], bool], frozenset[str]] = field(default_factory=dict)
+    _imports: Imports = field(init=False)
     _digests: dict[str, str | None] = field(default_factory=dict)
     _unexplained: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._imports = Imports(self.project)
 
     def marks(self, artifact: Artifact, reading: Reading) -> list[str]:
         """Why the reading is stale, in a few words each; empty for a fresh one."""
@@ -59,24 +62,26 @@ class Sources:
 
     def changed(self, artifact: Artifact, reading: Reading) -> list[str]:
         """The names of all files of the reading that are not what they were, the instrument's own last."""
-        concerned = self.concerned(reading) | self._everybodys(artifact.hash, artifact.run)
-        touched = concerned & artifact.run.source.touched.keys()
-        moved = [name for name in touched if self._moved(name, artifact.run)]
+        run = artifact.run
+        touched = run.source.files(reading.touched)
+        if touched is None:
+            touched = (self.concerned(reading) | self._everybodys(artifact.hash, run)) & run.source.touched.keys()
+        moved = [name for name in touched if self._moved(name, run)]
         return sorted(moved, key=lambda name: (name.startswith("harness/"), name))
 
     def concerned(self, reading: Reading) -> frozenset[str]:
-        """The files that the reading's number may depend on, named as a run file names them."""
+        """The files that the reading's number may depend on by what the tree imports; named as in a run file."""
         if reading.kpi not in self.catalog:
             return frozenset()
         kpi, reference = self.catalog.get(reading.kpi), reading.runtime == "reference"
         begins = {*self._modules(kpi, ours=reference), *_runtime(reading)}
-        return self._closure(tuple(sorted(begins)), lazy=not (reference and kpi.origin == "catalog"))
+        lazy = not (reference and kpi.origin == "catalog")
+        return frozenset(self._imports.files(tuple(sorted(begins)), lazy=lazy))
 
     def _modules(self, kpi: Kpi, *, ours: bool) -> set[str]:
         """The modules that the measurement of ``kpi`` begins with; ``ours``: by the reference runtime."""
-        found: set[str] = set()
-        if kpi.formula:
-            found.add(f"kpis.formulas.{kpi.formula.partition(':')[0].replace('/', '.')}")
+        formula = formula_module(kpi)
+        found: set[str] = set() if formula is None else {formula}
         inputs = (*kpi.inputs, kpi.shares) if kpi.shares else kpi.inputs
         for name in inputs:
             found |= self._modules(self.catalog.get(name), ours=ours)
@@ -105,69 +110,6 @@ class Sources:
         recorded = run.workloads.get(name)
         ours = {load.workload.name: load.workload for load in map(shipped, FILES)}
         return recorded is not None and name in ours and recorded.sha256 != ours[name].sha256
-
-    def _closure(self, begins: tuple[str, ...], *, lazy: bool) -> frozenset[str]:
-        """The files of the modules ``begins`` and of what they import; ``lazy``: inside functions too, all the way."""
-        if (begins, lazy) not in self._closures:
-            names: set[str] = set()
-            waiting = list(begins)
-            while waiting:
-                module = waiting.pop()
-                for name, file in self._files(module):
-                    if name not in names:
-                        names.add(name)
-                        waiting += () if file is None else self._imported(file, name, lazy=lazy or module in begins)
-            self._closures[begins, lazy] = frozenset(names)
-        return self._closures[begins, lazy]
-
-    def _files(self, module: str) -> Iterator[tuple[str, Path | None]]:
-        """The names, as in a run file, of a module and of the packages around it, and their files; None for no file.
-
-        What the project has comes first. One that is gone keeps the names that it can have had.
-        """
-        parts = module.split(".")
-        bases = [(Path(folder), self.project.root) for folder in self.project.path]
-        bases.append((Path(INSTRUMENT), Path(INSTRUMENT)))
-        for length in range(1, len(parts) + 1):
-            inside = "/".join(parts[:length])
-            can_be = [(base / end, root) for base, root in bases for end in (f"{inside}.py", f"{inside}/__init__.py")]
-            found = next(((path, root) for path, root in can_be if path.is_file()), None)
-            if found is not None:
-                yield found[0].relative_to(found[1]).as_posix(), found[0]
-            else:
-                yield from ((path.relative_to(root).as_posix(), None) for path, root in can_be)
-
-    def _imported(self, file: Path, name: str, *, lazy: bool) -> frozenset[str]:
-        """The modules that a file may import; ``lazy``: inside functions too."""
-        if (file, lazy) not in self._imports:
-            try:
-                tree = ast.parse(file.read_bytes())
-            except (OSError, SyntaxError, ValueError):
-                tree = ast.Module([], [])
-            package = name.removesuffix(".py").removesuffix("/__init__").removeprefix("src/").split("/")
-            if file.name != "__init__.py":
-                package = package[:-1]
-            self._imports[file, lazy] = frozenset(_modules_in(tree.body, package, lazy))
-        return self._imports[file, lazy]
-
-
-def _modules_in(body: Iterable[ast.AST], package: list[str], lazy: bool) -> Iterator[str]:
-    """What statements import; what stands below ``if TYPE_CHECKING`` is never loaded."""
-    for node in body:
-        match node:
-            case ast.If(test=ast.Name(id="TYPE_CHECKING") | ast.Attribute(attr="TYPE_CHECKING")):
-                yield from _modules_in(node.orelse, package, lazy)
-            case ast.FunctionDef() | ast.AsyncFunctionDef() if not lazy:
-                continue
-            case ast.Import():
-                yield from (alias.name for alias in node.names)
-            case ast.ImportFrom():
-                above = package[: len(package) - node.level + 1] if node.level else []
-                base = ".".join([*above, *([node.module] if node.module else [])])
-                yield base
-                yield from (f"{base}.{alias.name}" for alias in node.names)
-            case _:
-                yield from _modules_in(ast.iter_child_nodes(node), package, lazy)
 
 
 def _runtime(reading: Reading) -> list[str]:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path, PurePosixPath
 
+from harness.jobs.ratchet_conditions import Held
 from harness.jobs.ratchet_points import Names, gating_points, readings_by_name
-from harness.jobs.ratchet_rows import Found, Held, compare, histograms
+from harness.jobs.ratchet_rows import Found, compare, histograms
 from harness.judge.ratchet import TimedRow, compare_counts, worse_than
 from harness.record.baseline import BaselineFile
 from harness.record.baseline_read import BaselineError

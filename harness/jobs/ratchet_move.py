@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
 
-from harness.jobs.ratchet_rows import Found, conditions, histograms
+from harness.jobs.ratchet_conditions import conditions
+from harness.jobs.ratchet_rows import Found, histograms
 from harness.judge.bounds import median
 from harness.judge.ratchet import (
     LEAST_SESSIONS,
@@ -113,6 +114,7 @@ def _begun(run: Run, name: str, reading: Reading) -> Row:
     """A row of which this run is the first session."""
     rate = reading.denominator is not None
     counted = not reading.estimand.timed
+    taken = None if counted else reading.distribution
     return Row(
         unit=reading.unit,
         direction=reading.direction,
@@ -123,10 +125,18 @@ def _begun(run: Run, name: str, reading: Reading) -> Row:
         isolation=reading.isolation,
         workload=workload_of(run, reading),
         sessions=(session_of(run, name, reading),),
+        loops=None if taken is None else taken.loops,
+        values=None if taken is None else taken.values,
         numerator=reading.numerator if counted and rate else None,
         denominator=reading.denominator if counted else None,
         histogram=dict(reading.histogram or {}) if reading.estimand is Estimand.HISTOGRAM else None,
     )
+
+
+def _timed_as(row: Row, reading: Reading) -> Row:
+    """The row with the loops of its newest session, which ``reading`` is."""
+    taken = reading.distribution
+    return row if taken is None else replace(row, loops=taken.loops, values=taken.values)
 
 
 def _again(run: Run, name: str, reading: Reading, why: str, today: date) -> Row:
@@ -178,13 +188,13 @@ def _timed(found: Found, row: Row, run: Run, name: str, reading: Reading, intent
         return Move(row, change, Refusal.WORSE)
     better = row.direction is not Direction.NEUTRAL and slack(centre, now, row.direction) >= LOOSE
     if state is State.IMPROVED or better:
-        return _improved(found, row, session, now)
+        return _improved(found, _timed_as(row, reading), session, now)
     sessions = (*row.sessions, session)
     if len(different(sessions)) == len(medians):
         return Move(row)
     if past_limit(TimedRow(medians, (now,), row.direction, row.limit)):
         return Move(row, f"beyond its limit of {row.limit:.6g}, so not taken as a session", Refusal.LIMIT)
-    return Move(_longer(row, sessions))
+    return Move(_longer(_timed_as(row, reading), sessions))
 
 
 def _improved(found: Found, row: Row, session: Session, now: float) -> Move:

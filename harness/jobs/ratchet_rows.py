@@ -1,8 +1,7 @@
 """One run held against a record, row by row: what each comparison is, before anybody says pass or fail.
 
-A row is compared only with its like: same unit and kind, same workload, same way of cutting out the engine, same
-effort, same machine as far as its kind of number needs that. Whatever differs is named, and the row has no baseline.
-Refuses to judge: the numbers go to :mod:`harness.judge.ratchet`.
+A row is compared only with its like (:mod:`harness.jobs.ratchet_conditions`). Whatever differs is named, and the row
+has no baseline. Refuses to judge: the numbers go to :mod:`harness.judge.ratchet`.
 """
 
 from __future__ import annotations
@@ -12,44 +11,22 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from harness.jobs.plan import PlannedPoint
+from harness.jobs.ratchet_conditions import RECORDED, Held, conditions
 from harness.judge.ratchet import BUDGET, LOOSE, Judged, TimedRow, compare_counts, judge_timed, slack
-from harness.record.baseline import BaselineFile, Row, different
-from harness.record.borne_out import session_of, workload_of
-from harness.record.fingerprints import EXACT, TIME, differing
-from harness.record.run import Mode, Run
+from harness.record.baseline import Row, different
+from harness.record.borne_out import session_of
+from harness.record.run import Run
 from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
 from kpis.terms.kpi import Direction, Estimand, Gate
 from kpis.terms.reading import Reading, Reason
 
-__all__ = [
-    "PENDING_DAYS",
-    "RECORDED",
-    "Found",
-    "Held",
-    "against_release",
-    "compare",
-    "conditions",
-    "histograms",
-    "owed",
-]
+__all__ = ["PENDING_DAYS", "RECORDED", "Found", "against_release", "compare", "histograms", "owed"]
 
 PENDING_DAYS = 30
 """A new row waits at most a month for the session that bears it out; then nobody is at work on it."""
 
-RECORDED = (Mode.DEFAULT, Mode.FULL)
-"""What a record is made of. Three processes are too few for a median with bounds; a budget gives any number of them."""
-
 _ABSENT = (Reason.NOT_OFFERED, Reason.NOT_INSTALLED, Reason.WORKLOAD_KIND)
 """Reasons for which nothing is owed where the record has no row either."""
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A row on record: the file's machine facts, what the row is called there, and the row."""
-
-    file: BaselineFile
-    recorded_as: str
-    row: Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,43 +56,6 @@ def owed(reading: Reading | None, blameless: frozenset[str]) -> bool:
     if reading is None or reading.undefined is None:
         return True
     return reading.undefined.reason not in _ABSENT and reading.kpi not in blameless
-
-
-def conditions(held: Held, run: Run, reading: Reading) -> list[str]:
-    """What differs between how a row was recorded and how ``reading`` was taken; empty where they may be compared."""
-    row = held.row
-    found = [
-        f"{part} differs: {getattr(row, part).value} on record, {getattr(reading, part).value} in this run"
-        for part in ("unit", "direction", "gate", "estimand")
-        if getattr(row, part) is not getattr(reading, part)
-    ]
-    if row.workload != workload_of(run, reading):
-        digests = [(digest or "none")[:12] for digest in (row.workload, workload_of(run, reading))]
-        found.append(f"it was recorded on another workload: {digests[0]} on record, {digests[1]} in this run")
-    found += differing(held.file.exact, run.machine.fingerprint, EXACT)
-    if not row.timed:
-        return found
-    found += differing(held.file.time, run.machine.fingerprint, TIME)
-    if row.isolation != reading.isolation:
-        found.append(
-            f"it was recorded with another isolation: the engine was {row.isolation or 'none'} then and is "
-            f"{reading.isolation or 'none'} now"
-        )
-    if row.mode not in RECORDED:
-        found.append(f"it was recorded with --{row.mode.value}, and a record needs a default or full run")
-    elif run.mode is not row.mode:
-        found.append(f"it was recorded with another effort: {row.mode.value} on record, {run.mode.value} in this run")
-    else:
-        found += _processes(row, reading)
-    return found
-
-
-def _processes(row: Row, reading: Reading) -> list[str]:
-    """A median of fewer processes strays further, so that other numbers of them make no sample together."""
-    now = None if reading.distribution is None else reading.distribution.n
-    then = sorted({session.n for session in row.sessions if session.n is not None and session.n != now})
-    counts = ", ".join(map(str, then))
-    return [f"it was recorded with other loops: {counts} processes on record, {now} in this run"] if then else []
 
 
 def compare(

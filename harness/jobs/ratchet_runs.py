@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from harness.formats.limits import regular_bytes
-from harness.jobs.ratchet_rows import RECORDED
+from harness.jobs.ratchet_conditions import RECORDED
 from harness.record.baseline_read import BaselineError
 from harness.record.run import Run, RunFileError, decode
 from harness.record.store import runs

@@ -7,10 +7,11 @@ makes no reading, or one that could not be written, is a bad value of that KPI a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from statistics import multimode
 from typing import Any
 
 from harness.jobs import notices
@@ -276,6 +277,8 @@ def _timed(
         ci95=None if interval is None else (round(interval[0], 3), round(interval[1], 3)),
         cpu_median=None if cpu is None else round(cpu, 3),
         overhead_share=None if share is None else round(share, 6),
+        loops=_of_most(process["loops"] for process in outcome.processes if "loops" in process),
+        values=_of_most(len(process["values_ns"]) for process in outcome.processes),
     )
     return _defined(
         point,
@@ -288,6 +291,11 @@ def _timed(
         evidence=[*_stamped(outcome), *_worked(outcome)],
         warnings=warnings,
     )
+
+
+def _of_most(numbers: Iterable[int]) -> int | None:
+    """The number that most processes have, of several such the largest; None of none."""
+    return max(multimode(numbers), default=None)
 
 
 def _worked(outcome: Outcome) -> list[str]:

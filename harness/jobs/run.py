@@ -17,10 +17,11 @@ from pathlib import Path
 from harness.jobs import notices
 from harness.jobs.answers import journalled
 from harness.jobs.asking import Asker, Launch
-from harness.jobs.assemble import readings_of, touched_files, workload_records
+from harness.jobs.assemble import readings_of, workload_records
 from harness.jobs.measure_point import Late, Outcome, measure
 from harness.jobs.plan import Plan, PlannedPoint
 from harness.jobs.samples import save_samples
+from harness.jobs.touched import touched_of
 from harness.jobs.worker_job import lay_out
 from harness.measure import machine
 from harness.measure.boot import boot
@@ -115,10 +116,12 @@ def run(
                 trouble = f"{', '.join(changed)} changed while it was measured: run again on a tree that stands still."
             ruler = {"before_ns": began_ns, "after_ns": ruler_ns()}
             after = machine.noise()
+            touched = touched_of(project, plan, outcomes, catalog)
             readings = readings_of(
                 plan,
                 outcomes,
                 catalog,
+                touched,
                 interrupted=interrupted,
                 loaded=notices.loaded(before, os.cpu_count() or 1, after),
             )
@@ -137,7 +140,7 @@ def run(
                 machine=Machine(slug=machine.slug(fingerprint), fingerprint=fingerprint),
                 environment=machine.environment(),
                 noise={"before": before, "after": after, "ruler": ruler, "boot": boot()},
-                source=SourceTree(commit=commit, dirty=dirty, touched=touched_files(project, outcomes.values())),
+                source=SourceTree(commit=commit, dirty=dirty, touched=touched.digests, sets=touched.sets),
                 workloads=workload_records(plan),
                 readings=readings,
             )

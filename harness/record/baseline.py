@@ -61,7 +61,8 @@ class Row:
 
     ``limit`` of a timed row is what an unchanged value stays under (over, where higher is better), None while there are
     too few sessions to say; of any other row it is the value. ``workload`` is the sha256 of its input. ``pending`` is
-    the day on which the row came, until a second session has borne it out.
+    the day on which the row came, until a second session has borne it out. ``loops`` (calls that one value took) and
+    ``values`` (of one process) are those of the newest session of a timed row; None where its run did not say.
     """
 
     unit: Unit
@@ -73,6 +74,8 @@ class Row:
     isolation: str | None
     workload: str | None
     sessions: tuple[Session, ...]
+    loops: int | None = None
+    values: int | None = None
     numerator: int | float | None = None
     denominator: int | float | None = None
     histogram: dict[str, int] | None = None
@@ -130,6 +133,8 @@ def _row(row: Row) -> dict[str, Any]:
         "denominator": row.denominator,
         "mode": row.mode.value,
         "isolation": row.isolation,
+        "loops": row.loops,
+        "values": row.values,
         "workload": row.workload,
         "pending": row.pending,
         "sessions": [_session(session) for session in row.sessions],

@@ -99,6 +99,12 @@ def _count(where: str, value: Any) -> int:
     return value
 
 
+def _at_least_one(where: str, value: Any) -> int:
+    if _count(where, value) == 0:
+        raise _Wrong(f"{where} is 0, and there is at least one")
+    return int(value)
+
+
 def _day(where: str, value: Any) -> date:
     if type(value) is not date:  # a time of day is a date to Python as well
         raise _Wrong(f"{where} has to be a date like 2031-01-31, without quotes")
@@ -182,6 +188,8 @@ def _row(where: str, value: Any) -> Row:
         isolation=table.take("isolation", _text, None),
         workload=table.take("workload", _matching(_SHA256, "the 64 digits of a workload"), None),
         sessions=table.take("sessions", _sessions(estimand.timed)),
+        loops=table.take("loops", _at_least_one, None) if estimand.timed else None,
+        values=table.take("values", _at_least_one, None) if estimand.timed else None,
         numerator=table.take("numerator", _number) if rate else None,
         denominator=table.take("denominator", _number) if rate else None,
         histogram=None if estimand.timed else table.take("histogram", _histogram, None),

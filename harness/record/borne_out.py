@@ -104,6 +104,8 @@ def _require(path: str, name: str, row: Row, pointed: Pointed, present: str) -> 
         why = _session_fault(row, session, run, reading)
         if why is None and not row.timed:
             why = _count_fault(row, reading)
+        if why is None and session is row.sessions[-1]:
+            why = _loops_fault(row, reading)
         if why is not None:
             raise _edited(path, where, f"{why}, by {pointed.path(session.run)}")
     if row.timed and (why := _limit_fault(row)) is not None:
@@ -150,6 +152,16 @@ def _session_fault(row: Row, session: Session, run: Run, reading: Reading | None
         return "its workload has another digest in its run"
     if row.timed and row.mode is not run.mode:
         return f"it says mode {row.mode.value} and its run {run.mode.value}"
+    return None
+
+
+def _loops_fault(row: Row, reading: Reading | None) -> str | None:
+    """Whether a row says other loops than ``reading``, which is of its newest session."""
+    said = None if reading is None or not row.timed else reading.distribution
+    for part in ("loops", "values"):
+        noted = None if said is None else getattr(said, part)
+        if getattr(row, part) != noted:
+            return f"it says {part} {getattr(row, part)} and its run {noted}"
     return None
 
 

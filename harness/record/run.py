@@ -67,11 +67,23 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceTree:
-    """Which code was under test: its commit (None outside git) and the digest of every file that a slice touched."""
+    """Which code was under test: its commit (None outside git) and the digest of every file that a slice touched.
+
+    ``sets`` are the different sets of files that slices touched, each as ascending positions in the sorted names of
+    ``touched``; a reading names its own by its number. None in files of before.
+    """
 
     commit: str | None
     dirty: bool | None
     touched: dict[str, str]
+    sets: list[list[int]] | None = None
+
+    def files(self, number: int | None) -> frozenset[str] | None:
+        """The names of the files in set ``number``; None where that was not noted."""
+        if number is None or self.sets is None:
+            return None
+        names = sorted(self.touched)
+        return frozenset(names[at] for at in self.sets[number])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +167,21 @@ def decode(blob: bytes, name: str) -> Run:
             if not fits(getattr(reading, key)):
                 where = f"$.readings[{index}].{key}"
                 raise RunFileError(f"{name} is not a run file: at {where}: it does not fit into 64 bits; {_AGAIN}")
+    if (dangling := _dangling(run)) is not None:
+        raise RunFileError(f"{name} is not a run file: at {dangling}: it points to nothing; {_AGAIN}")
     return run
+
+
+def _dangling(run: Run) -> str | None:
+    """The JSON path of the first position that lies beyond what it counts in; None where all lie inside."""
+    files, sets = len(run.source.touched), run.source.sets or []
+    for index, one in enumerate(sets):
+        if not all(0 <= at < files for at in one):
+            return f"$.source.sets[{index}]"
+    for index, reading in enumerate(run.readings):
+        if reading.touched is not None and not 0 <= reading.touched < len(sets):
+            return f"$.readings[{index}].touched"
+    return None
 
 
 def schema() -> dict[str, Any]:

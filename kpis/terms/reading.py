@@ -114,7 +114,12 @@ class Distribution:
     """Of what a timed value is the median, and how sure that is.
 
     ``ci95`` is the exact order-statistic interval of the median over processes; ``None`` below six processes, where
-    no such interval reaches 95 %. ``overhead_share`` is the harness's own cost over the slice.
+    no such interval reaches 95 %. ``overhead_share`` is the harness's own cost over the slice. ``loops`` are the calls
+    that one value took (of most processes, where a run calibrated again) and ``values`` the values of one process;
+    None where that was not noted, or where the number is computed from several that were timed.
+
+    Raises:
+        ValueError: loops or values below one.
     """
 
     of: str
@@ -123,6 +128,12 @@ class Distribution:
     ci95: tuple[float, float] | None
     cpu_median: float | None
     overhead_share: float | None
+    loops: int | None = None
+    values: int | None = None
+
+    def __post_init__(self) -> None:
+        if any(number is not None and number < 1 for number in (self.loops, self.values)):
+            raise ValueError(f"A value takes at least one call, and a process one value: {self.loops}, {self.values}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +141,8 @@ class Reading:
     """One KPI at one parameter point, of one runtime on one workload, one leg.
 
     Exactly one of ``value``, ``undefined`` and (for a histogram) ``histogram`` carries the result. Two readings are
-    of the same thing if kpi, params, runtime, workload and leg agree.
+    of the same thing if kpi, params, runtime, workload and leg agree. ``touched`` is the number of the set of files, of
+    those that its run lists, that its own workers touched; None where that was not noted.
 
     Raises:
         ValueError: a value together with ``undefined``, or neither.
@@ -163,6 +175,7 @@ class Reading:
     evidence: list[str] = field(default_factory=list)
     uncertainty: dict[str, Any] | None = None
     warnings: list[Notice] = field(default_factory=list)
+    touched: int | None = None
 
     def __post_init__(self) -> None:
         if self.undefined is not None and self.value is not None:

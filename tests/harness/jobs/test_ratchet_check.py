@@ -13,7 +13,8 @@ import pytest
 from harness.cli.exits import Exit
 from harness.cli.ratchet import exit_code
 from harness.jobs.ratchet_accept import waive
-from harness.jobs.ratchet_rows import Held, against_release
+from harness.jobs.ratchet_conditions import Held
+from harness.jobs.ratchet_rows import against_release
 from harness.record.baseline_read import BaselineError
 from harness.record.ratchet import RatchetFile, encode
 from harness.record.run import Mode, Run, Selection

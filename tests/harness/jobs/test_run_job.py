@@ -124,6 +124,42 @@ def test_a_resumed_run_equals_the_uninterrupted_one(stops: list[int]) -> None:
         assert not list(Path(two).glob(".harness/runs/*.journal"))
 
 
+def test_a_time_says_its_loops_and_values_and_what_is_no_time_says_none(tmp_path: Path) -> None:
+    found = {reading.kpi: reading.distribution for reading in do(tmp_path, plan_of(DEFAULT), Launcher()).run.readings}
+    for kpi in ("tool_call_p50_ns", "tool_call_p99_ns", "planner_optimize_ns"):
+        taken = found[kpi]
+        assert taken is not None
+        assert (taken.n, taken.loops, taken.values) == (12, 1000, 5)
+    assert found["denies"] is None
+
+
+def test_what_a_worker_claims_of_its_loops_does_not_count(tmp_path: Path) -> None:
+    class Claiming(Launcher):
+        def __call__(self, job: dict[str, Any], **more: Any) -> Answer:
+            said = super().__call__(job, **more)
+            if job["task"] == "measure":
+                said.result["loops"] = "many"
+            return said
+
+    (found,) = do(tmp_path, plan_of(QUICK, ["planner_optimize_ns"]), Claiming()).run.readings[:1]
+    assert found.distribution is not None
+    assert found.distribution.loops == 1000
+
+
+def test_loops_are_those_of_most_processes_where_a_run_calibrated_again(tmp_path: Path) -> None:
+    class Stalled(Launcher):
+        def __call__(self, job: dict[str, Any], *, seed: int, **more: Any) -> Answer:
+            said = super().__call__(job, seed=seed, **more)
+            if job["task"] == "measure" and seed >= 4:  # from the third process on
+                short = seed == 4 and job["loops"] == 1000
+                said.result["values_ns"] = [3.0 if short else 5e6] * job["values"]
+            return said
+
+    (found,) = do(tmp_path, plan_of(DEFAULT, ["planner_optimize_ns"]), Stalled()).run.readings[:1]
+    assert found.distribution is not None
+    assert (found.distribution.n, found.distribution.loops) == (12, 2000)
+
+
 def test_derived_rows_come_from_the_readings_of_the_same_runtime(tmp_path: Path) -> None:
     finished = do(tmp_path, plan_of(QUICK), Launcher())
     found = {reading.kpi: reading for reading in finished.run.readings}

@@ -37,15 +37,24 @@ TOP = {
 READING = {
     "kpi", "layer", "params", "runtime", "workload", "leg", "kind", "value", "undefined", "unit", "direction", "status",
     "basis", "source", "estimand", "isolation", "gate", "critical", "numerator", "denominator", "excluded", "histogram",
-    "knobs", "distribution", "evidence", "uncertainty", "warnings",
+    "knobs", "distribution", "evidence", "uncertainty", "warnings", "touched",
 }  # fmt: skip
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 numbers = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
 floats = st.floats(allow_nan=False, allow_infinity=False)
 maybe_float = st.none() | floats
+at_least_one = st.none() | st.integers(1, 2**24)
 distributions = st.builds(
-    Distribution, texts, st.integers(1, 99), floats, st.none() | st.tuples(floats, floats), maybe_float, maybe_float
+    Distribution,
+    texts,
+    st.integers(1, 99),
+    floats,
+    st.none() | st.tuples(floats, floats),
+    maybe_float,
+    maybe_float,
+    at_least_one,
+    at_least_one,
 )
 plain = st.recursive(
     st.none() | st.booleans() | numbers | texts,
@@ -55,7 +64,7 @@ plain = st.recursive(
 
 
 @st.composite
-def readings(draw: st.DrawFn) -> Reading:
+def readings(draw: st.DrawFn, sets: int = 0) -> Reading:
     kind = draw(st.sampled_from(ReadingKind))
     defined = draw(st.booleans())
     modeled = kind is ReadingKind.MODELED
@@ -88,12 +97,19 @@ def readings(draw: st.DrawFn) -> Reading:
         evidence=draw(st.lists(texts, max_size=2)),
         uncertainty=draw(st.none() | st.dictionaries(texts, plain, max_size=2)),
         warnings=draw(st.lists(st.builds(Notice, st.sampled_from(Warn), texts), max_size=2)),
+        touched=draw(st.none() | st.integers(0, sets - 1)) if sets else None,
     )
 
 
 @st.composite
 def whole_runs(draw: st.DrawFn) -> Run:
     many = st.lists(texts, max_size=2)
+    touched = draw(st.dictionaries(texts, texts, max_size=3))
+    one = st.sets(st.integers(0, len(touched) - 1)).map(sorted) if touched else st.just([])
+    sets = draw(st.none() | st.lists(one, max_size=2))
+    source = SourceTree(
+        commit=draw(st.none() | texts), dirty=draw(st.none() | st.booleans()), touched=touched, sets=sets
+    )
     return example(
         id=draw(texts),
         argv=draw(many),
@@ -108,8 +124,8 @@ def whole_runs(draw: st.DrawFn) -> Run:
             workloads=draw(many),
         ),
         noise=draw(st.dictionaries(texts, plain, max_size=3)),
-        source=SourceTree(commit=draw(st.none() | texts), dirty=draw(st.none() | st.booleans()), touched={}),
-        readings=draw(st.lists(readings(), max_size=3)),
+        source=source,
+        readings=draw(st.lists(readings(len(sets or ())), max_size=3)),
     )
 
 
@@ -206,6 +222,10 @@ def in_reading(index: int, **members: Any) -> Any:
         (mutated(in_reading(0, value=2**70)), "at $.readings[0].value: it does not fit"),
         (mutated(in_reading(0, unit="s")), "at $.readings[0].unit: Invalid enum value 's'"),
         (mutated(in_reading(3, value=3)), "a reading is a number or undefined, never both"),
+        (mutated(lambda document: document["source"].update(sets=[[0], [1]])), "at $.source.sets[1]: it points to"),
+        (mutated(lambda document: document["source"].update(sets=[[-1]])), "at $.source.sets[0]: it points to nothing"),
+        (mutated(in_reading(0, touched=0)), "at $.readings[0].touched: it points to nothing"),
+        (mutated(lambda document: document["readings"][0]["distribution"].update(loops=0)), "at least one call"),
         (mutated(lambda document: document.pop("machine")), "missing required field `machine`"),
         (mutated(lambda document: document.update(complete=1)), "at $.complete: Expected `bool`"),
         (encode(example()).replace(b"1234567.25", b"NaN"), "at $: JSON is malformed"),
@@ -222,6 +242,28 @@ def test_a_bad_file_is_one_sentence_with_its_name_and_the_path(blob: bytes, word
     assert sentence.endswith("`python -m harness run --all --json FILE`.")
 
 
+def test_a_file_of_before_the_sets_and_loops_is_read() -> None:
+    def older(document: dict[str, Any]) -> None:
+        del document["source"]["sets"]
+        for reading in document["readings"]:
+            del reading["touched"]
+            if reading["distribution"] is not None:
+                del reading["distribution"]["loops"], reading["distribution"]["values"]
+
+    run = decode(mutated(older), "run.json")
+    assert run == example()
+    assert run.source.files(None) is None
+    assert {reading.touched for reading in run.readings} == {None}
+
+
+def test_a_set_names_its_files_whatever_the_order_in_which_they_were_met() -> None:
+    source = SourceTree(commit=None, dirty=None, touched={"b.py": "1", "a.py": "0", "c.py": "2"}, sets=[[0, 2], [1]])
+    again = decode(encode(example(source=source, readings=[replace(TIMED, touched=0)])), "run.json")
+    for tree in (source, again.source):
+        assert tree.files(0) == {"a.py", "c.py"}
+        assert tree.files(1) == {"b.py"}
+
+
 def test_another_version_is_refused_by_name() -> None:
     blob = mutated(lambda document: document.update(schema="harness.run/2"))
     with pytest.raises(RunFileError, match=r"run\.json is of harness\.run/2 and this version reads harness\.run/1"):
@@ -236,6 +278,8 @@ def test_the_published_schema_requires_every_key_that_is_written() -> None:
     document = schema()
     assert set(document["$defs"]["Run"]["required"]) == TOP
     assert set(document["$defs"]["Reading"]["required"]) == READING
+    assert set(document["$defs"]["SourceTree"]["required"]) == {"commit", "dirty", "touched", "sets"}
+    assert {"loops", "values"} < set(document["$defs"]["Distribution"]["required"])
     assert set(document["$defs"]["WorkloadRecord"]["required"]) == {field.name for field in fields(WorkloadRecord)}
     assert document["$defs"]["Run"]["properties"]["schema"] == {"const": SCHEMA}
     assert "https://json-schema.org/" in json.dumps(document)

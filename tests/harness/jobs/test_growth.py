@@ -64,17 +64,29 @@ def run(project: Path, *words: str) -> tuple[int, dict[tuple[str, str], dict]]:
 
 
 def test_planted_growth_comes_out_within_its_interval(project: Path) -> None:
+    # An interval of 95 % on a shared machine may miss now and then; a slope that is wrong misses every time.
+    misses: list[str] = []
+    while len(misses) < 4 and (missed := _missed(project)):
+        misses.append(missed)
+    assert len(misses) < 4, misses
+
+
+def _missed(project: Path) -> str | None:
+    """What lay outside its interval in one run of the planted KPIs; everything else has to hold every time."""
     code, readings = run(project, "--kpi", "linear_ns_growth", "--kpi", "quadratic_ns_growth")
     assert code == 0
     assert set(readings) == {("linear_ns_growth", ""), ("quadratic_ns_growth", "")}, "its points are only inputs"
+    missed = None
     for name, power in (("linear_ns", 1.0), ("quadratic_ns", 2.0)):
         found = readings[f"{name}_growth", ""]
-        low, high = found["distribution"]["ci95"]
-        assert low - 0.05 <= power <= high + 0.05, found  # the call around the work is a constant beside it
         assert found["gate"] == "report"
         assert found["unit"] == "ratio"
         assert any(line.startswith("additions (exact): ") for line in found["evidence"]), found["evidence"]
         assert f"slope {power:.2f}" in "".join(found["evidence"])
+        low, high = found["distribution"]["ci95"]
+        if not low - 0.05 <= power <= high + 0.05:  # the call around the work is a constant beside it
+            missed = f"{name}: {power} is not in [{low}, {high}]"
+    return missed
 
 
 def test_a_length_without_a_number_leaves_the_slope_undefined(project: Path) -> None:

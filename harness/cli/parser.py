@@ -46,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
     import harness.cli.init as init_command
     import harness.cli.listing as listing_commands
     import harness.cli.ratchet as ratchet_command
+    import harness.cli.replay as replay_command
     import harness.cli.run as run_command
     import harness.cli.schema as schema_command
 
@@ -62,6 +63,7 @@ def parser() -> argparse.ArgumentParser:
     gate_command.add_parser(commands)
     ratchet_command.add_parser(commands)
     calibrate_command.add_parser(commands)
+    replay_command.add_parser(commands)
     init_command.add_parser(commands)
     listing_commands.add_parsers(commands)
     authority_command.add_parser(commands)

@@ -1,0 +1,187 @@
+"""``replay``: recorded runs of agents, and what they came to. Parses, prints, and chooses the exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from harness.cli.exits import Exit, highest
+from harness.cli.streams import say
+from harness.cli.words import is_input
+
+if TYPE_CHECKING:
+    from harness.jobs.replay import Asked
+    from harness.jobs.replay_gate import Gated
+    from harness.record.replay import Replayed
+
+__all__ = ["add_parser", "exit_code", "put", "read"]
+
+_LEDGER_BYTES = 16 << 20
+"""Up to this much the time ledger costs nothing that is felt, and is on the first screen."""
+
+
+def add_parser(commands: Any) -> None:
+    """Add ``replay`` to the command line."""
+    parser = commands.add_parser(
+        "replay",
+        help="what did recorded agent runs cost, and what went wrong in them?",
+        description="Read recorded runs of agents, files or whole folders, in whatever known format they are. "
+        "Measures nothing, sends nothing, and keeps no text.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("path", nargs="*", metavar="PATH", help="a recording, or a folder with recordings below it")
+    parser.add_argument("--format", metavar="NAME", help="read every file as this format (default: by its content)")
+    parser.add_argument(
+        "--by", metavar="KEY", help="attribute tokens and cost by tool, file, agent, model, project, branch or day"
+    )
+    parser.add_argument("--time", action="store_true", help="where the time went, for many runs too")
+    parser.add_argument("--explain", metavar="NUMBER", help="the lines and the rule behind one number, by its id")
+    parser.add_argument("--prices", metavar="FILE", help="a price table (TOML) that goes before the one that ships")
+    parser.add_argument("--oracles", metavar="FILE", help="an evaluator's verdicts on the runs, JSON Lines")
+    parser.add_argument(
+        "--compare", nargs=2, metavar=("ARM_A", "ARM_B"), help="hold the runs of one folder against those of another"
+    )
+    parser.add_argument("--gate", metavar="NAME", help="hold the runs against the record baselines/replay/NAME.toml")
+    parser.add_argument("--accept", action="store_true", help="with --gate: put what is measured onto that record")
+    parser.add_argument(
+        "--worse", nargs="+", default=[], metavar="ID", help="with --accept: metrics that may move for the worse"
+    )
+    parser.add_argument("--why", metavar="TEXT", help="with --worse: the reason, which stays on record")
+    parser.add_argument("--json", metavar="FILE", help="write the replay file here; - is standard output")
+    parser.add_argument("--processes", type=int, metavar="N", help="read with N processes (default: one a core)")
+    parser.add_argument("--verbose", action="store_true", help="name every run, row and remark")
+    parser.set_defaults(handler=_replay)
+
+
+def _replay(arguments: argparse.Namespace) -> Exit:
+    from harness.formats.limits import FormatError
+    from harness.jobs.replay import Asked
+    from harness.jobs.replay_oracles import read_oracles
+    from kpis.prices import PriceError, shipped_prices, user_prices
+
+    if (fault := _fault(arguments)) is not None:
+        say(fault)
+        return Exit.UNUSABLE
+    try:
+        table = shipped_prices() if arguments.prices is None else user_prices(Path(arguments.prices))
+        oracles = {} if arguments.oracles is None else read_oracles(Path(arguments.oracles))
+    except (PriceError, FormatError) as error:
+        say(str(error))
+        return Exit.UNUSABLE
+    if arguments.explain is not None:
+        from harness.cli.replay_explain import explain
+
+        return explain(arguments, table)
+    paths = arguments.compare or arguments.path
+    asked = Asked(table, ledger=arguments.time or _small(paths), by=arguments.by, oracles=oracles)
+    if arguments.compare is not None:
+        from harness.cli.replay_ends import compare_arms
+
+        return compare_arms(arguments, asked)
+    result = read(arguments, arguments.path, asked)
+    code = exit_code(result)
+    if arguments.gate is not None and code is not Exit.UNUSABLE:
+        from harness.cli.replay_ends import gate_runs
+
+        return highest([gate_runs(arguments, result, table.name), code])
+    put(result, arguments, table.name)
+    return code
+
+
+def _fault(arguments: argparse.Namespace) -> str | None:
+    """What is wrong with the words, as a sentence that ends in words that are right."""
+    from harness.formats.run_formats import NAMES
+    from kpis.errors import did_you_mean
+    from kpis.formulas.recorded.carried import BY
+
+    paths = arguments.compare or arguments.path
+    if arguments.compare is not None and arguments.path:
+        return "--compare takes two folders and nothing beside them: python -m harness replay --compare ARM_A ARM_B"
+    if not paths:
+        return "Nothing was named to read. Name a file or a folder: python -m harness replay ~/.claude/projects"
+    if arguments.format is not None and arguments.format not in NAMES:
+        hint = did_you_mean(arguments.format, NAMES)
+        return f"There is no format {arguments.format!r}{hint}; it is one of {', '.join(NAMES)}."
+    if arguments.by is not None and arguments.by not in BY:
+        return (
+            f"Nothing is attributed by {arguments.by!r}, but by {', '.join(BY)}. See: python -m harness replay --help"
+        )
+    if arguments.processes is not None and arguments.processes < 1:
+        return "--processes takes a number from 1 on: python -m harness replay --processes 2 PATH"
+    if arguments.accept and arguments.gate is None:
+        return "--accept puts runs onto a record, and none is named: python -m harness replay --gate NAME --accept PATH"
+    if arguments.worse and not (arguments.accept and (arguments.why or "").strip()):
+        return "--worse goes with a reason: python -m harness replay --gate NAME --accept --worse ID --why TEXT PATH"
+    target = arguments.json
+    named = [*map(Path, paths), *(Path(each) for each in (arguments.prices, arguments.oracles) if each is not None)]
+    if target not in (None, "-") and is_input(target, [*named, *_below(paths, target)]):
+        return f"--json {target} names an input and would replace it. Name a new file: --json replay.json"
+    return None
+
+
+def read(arguments: argparse.Namespace, paths: list[str], asked: Asked) -> Replayed:
+    """The runs among ``paths``, with a line of progress."""
+    from harness.jobs.replay import replay
+    from harness.report.progress import Progress
+
+    with Progress(1.0) as progress:
+        return replay(
+            paths,
+            asked,
+            forced=arguments.format,
+            processes=arguments.processes,
+            on_step=lambda group, done, total: progress.show(group.pieces[0].name, done >> 20, max(1, total >> 20)),
+        )
+
+
+def put(result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gated | None = None) -> None:
+    """The file first, in case a reader of the page goes away."""
+    from harness.record.replay import encode
+    from harness.record.store import write_atomic
+    from harness.report.page import console_on
+    from harness.report.replay_page import render_replay
+
+    to_stdout = arguments.json == "-"
+    if arguments.json is not None:
+        blob = encode(result, prices, arguments.by, None if gated is None else (gated.verdict, gated.claims))
+        if to_stdout:
+            sys.stdout.buffer.write(blob)
+        else:
+            write_atomic(Path(arguments.json), blob)
+    console = console_on(sys.stderr if to_stdout else sys.stdout)
+    render_replay(result, console, prices, by=arguments.by, verbose=arguments.verbose)
+    if gated is not None:
+        from harness.report.replay_gate import render_gated
+
+        render_gated(gated, console, verbose=arguments.verbose)
+
+
+def exit_code(result: Replayed) -> Exit:
+    """What the reading alone says to the shell."""
+    from kpis.terms.trace import Severity
+
+    every = [*result.issues, *(issue for run in result.runs for issue in run.issues)]
+    lost = any(issue.severity is Severity.ERROR for issue in every)
+    if any(run.parts.tokens.sums.rows or run.parts.verdicts.calls or run.facts or run.threads for run in result.runs):
+        return Exit.PARTLY_READ if lost else Exit.OK
+    for issue in every[:3]:
+        say(issue.message)
+    if not lost:
+        say("No recorded run is there. What can be read is listed by: python -m harness replay --help")
+    return Exit.UNUSABLE
+
+
+def _small(paths: list[str]) -> bool:
+    """Whether all that was named are files of at most :data:`_LEDGER_BYTES` together."""
+    sizes = [Path(path).stat().st_size for path in paths if Path(path).is_file()]
+    return len(sizes) == len(paths) and sum(sizes) <= _LEDGER_BYTES
+
+
+def _below(paths: list[str], target: str) -> list[Path]:
+    """The target itself, where it exists and lies below a folder that is read."""
+    if not Path(target).is_file():
+        return []
+    real = Path(target).resolve()
+    return [real] if any(real.is_relative_to(Path(path).resolve()) for path in paths if Path(path).is_dir()) else []

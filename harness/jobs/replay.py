@@ -1,0 +1,146 @@
+"""Replay: recorded runs in, their numbers out. Finds the files, reads run after run, and adds up what each contributes.
+
+Runs are read in the order in which they began, and a request that an earlier run counts is not counted again. With
+several processes the result is the same to the digit: a worker says which requests its run holds, and a run that
+shares one with an earlier run is read once more here.
+"""
+
+from __future__ import annotations
+
+import os
+from array import array
+from collections.abc import Callable, Iterator, Sequence, Set
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing import get_context
+
+from harness.formats.run_build import key_of, mark_copied
+from harness.jobs.replay_find import find
+from harness.jobs.replay_group import Group, sort_files
+from harness.jobs.replay_oracles import Oracles, judged
+from harness.jobs.replay_read import LIMITS, read_group
+from harness.record.replay import Replayed, RunResult
+from kpis.formulas.recorded.carried import CarriedParts, carried_parts
+from kpis.formulas.recorded.evaluate import evaluate, total_of
+from kpis.formulas.recorded.parts import total
+from kpis.formulas.recorded.pricing import PriceTable
+from kpis.formulas.recorded.view import view_of
+from kpis.terms.recorded import RecordedRun
+
+__all__ = ["Asked", "replay", "runs_of"]
+
+_POOL_BYTES = 64 << 20
+"""Below this much a pool costs more than it saves: a process of it takes a third of a second to begin."""
+
+_MOST_PROCESSES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What to compute: costs by ``table``; the time ledger where ``ledger``; attribution where ``by`` names a key.
+
+    ``oracles`` are an evaluator's verdicts, which take the place of a recording's own word.
+    """
+
+    table: PriceTable
+    ledger: bool = False
+    by: str | None = None
+    oracles: Oracles = field(default_factory=dict)
+
+
+Step = Callable[[Group, int, int], None]
+
+
+def replay(
+    paths: Sequence[str],
+    asked: Asked,
+    *,
+    forced: str | None = None,
+    processes: int | None = None,
+    on_step: Step = lambda _group, _done, _total: None,
+) -> Replayed:
+    """The numbers of every recorded run among ``paths`` and below.
+
+    ``forced`` names the format of all files. ``processes`` is how many read side by side (default: as many as there
+    are cores, where there is enough to read). ``on_step`` hears which run is next, and bytes done and in all.
+
+    Raises:
+        KeyError: ``forced`` is no format.
+    """
+    sorted_files = sort_files(find(paths), LIMITS, forced)
+    groups = sorted_files.groups
+    result = Replayed(issues=sorted_files.issues, passed_over=sorted_files.passed_over)
+    everything, done = sum(group.bytes for group in groups), 0
+    seen: set[int] = set()
+    for group, answer in _answers(groups, asked, processes, everything):
+        on_step(group, done, everything)
+        done += group.bytes
+        if answer is None or not seen.isdisjoint(answer[1]):
+            answer = _measure(group, asked, seen)  # noqa: PLW2901 - the worker's answer did not know of earlier runs
+        run, keys = answer
+        seen.update(keys)
+        result.runs.append(run)
+    result.parts = total_of(run.parts for run in result.runs)
+    if asked.by is not None:
+        result.carried = total((run.carried for run in result.runs if run.carried is not None), CarriedParts())
+    return result
+
+
+def runs_of(paths: Sequence[str], forced: str | None = None) -> Iterator[RecordedRun]:
+    """The runs themselves, one after the other, copies marked: for what needs more of them than sums."""
+    seen: set[int] = set()
+    for group in sort_files(find(paths), LIMITS, forced).groups:
+        run = mark_copied(read_group(group), lambda request_id: key_of(request_id) in seen)
+        seen.update(key_of(request.request_id) for request in run.requests if _travels(request.request_id))
+        yield run
+
+
+def _travels(request_id: str) -> bool:
+    """Whether an id means the same answer in another run: one that a reader made up means nothing outside its own."""
+    return "#" not in request_id
+
+
+_Answer = tuple[RunResult, "array[int]"]
+
+
+def _answers(
+    groups: Sequence[Group], asked: Asked, processes: int | None, everything: int
+) -> Iterator[tuple[Group, _Answer | None]]:
+    """Each group with a worker's answer, which knows of no other run; None where it is to be measured here."""
+    cores = processes if processes is not None else os.cpu_count() or 1
+    wanted = min(cores, len(groups), _MOST_PROCESSES)
+    if wanted < 2 or (processes is None and everything < _POOL_BYTES):
+        for group in groups:
+            yield group, None
+        return
+    with ProcessPoolExecutor(wanted, mp_context=get_context("spawn")) as pool:
+        try:
+            work = partial(_measure, asked=asked, seen=frozenset())
+            chunk = max(1, min(16, len(groups) // (4 * wanted)))
+            yield from zip(groups, pool.map(work, groups, chunksize=chunk), strict=True)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _measure(group: Group, asked: Asked, seen: Set[int]) -> _Answer:
+    """One run, its requests that are in ``seen`` left out of all sums; and the keys of its requests."""
+    run = read_group(group)
+    keys = array("Q", sorted({key_of(each.request_id) for each in run.requests if _travels(each.request_id)}))
+    if seen and not seen.isdisjoint(keys):
+        run = mark_copied(run, lambda request_id: _travels(request_id) and key_of(request_id) in seen)
+    if asked.oracles:
+        run = judged(run, asked.oracles)
+    result = RunResult(
+        run.run_id,
+        run.source_format,
+        run.recordings,
+        run.threads,
+        run.facts,
+        run.issues,
+        evaluate(run, asked.table, ledger=asked.ledger),
+        carried_parts(view_of(run), asked.table, asked.by) if asked.by is not None else None,
+        sum(request.copied for request in run.requests),
+    )
+    return result, keys

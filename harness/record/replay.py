@@ -1,0 +1,148 @@
+"""The replay file, ``harness.replay/1``: what recorded runs came to, as JSON with sorted keys.
+
+Same input, same bytes: no time of writing, no path but the names of the files as they were given. It holds no text of a
+recording. Names of files that calls were about stand in it only where attribution by them was asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from harness.record.plain import plain
+from kpis.formulas.recorded.carried import CarriedParts
+from kpis.formulas.recorded.evaluate import RunParts, metrics
+from kpis.formulas.recorded.pricing import PICO
+from kpis.terms.claim import Claim, Verdict
+from kpis.terms.metric import Metric
+from kpis.terms.trace import Issue, Recording, RunFacts, Thread
+
+__all__ = ["SCHEMA", "Replayed", "RunResult", "encode", "metric_value"]
+
+SCHEMA = "harness.replay/1"
+
+Judged = tuple[Verdict, Sequence[Claim]]
+"""What the runs are against a record."""
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What came of one run, without its requests and calls."""
+
+    run_id: str
+    source_format: str
+    recordings: tuple[Recording, ...]
+    threads: tuple[Thread, ...]
+    facts: tuple[RunFacts, ...]
+    issues: tuple[Issue, ...]
+    parts: RunParts
+    carried: CarriedParts | None = None
+    copied: int = 0
+
+
+@dataclass(slots=True)
+class Replayed:
+    """All runs in the order in which they began. ``parts`` is their sum. ``issues`` belong to no run."""
+
+    runs: list[RunResult] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
+    passed_over: int = 0
+    parts: RunParts = field(default_factory=RunParts)
+    carried: CarriedParts | None = None
+
+
+def encode(result: Replayed, prices: str, by: str | None = None, judged: Judged | None = None) -> bytes:
+    """The file of ``result``; ``prices`` names the price table, ``judged`` is what a record said of it."""
+    whole: dict[str, Any] = {
+        "schema": SCHEMA,
+        "prices": prices,
+        "attributed_by": by,
+        "passed_over": result.passed_over,
+        "issues": [_issue(issue) for issue in result.issues],
+        "runs": [_run(run) for run in result.runs],
+        "all": _numbers(result.parts, result.carried),
+        "verdict": None,
+        "claims": None,
+    }
+    if judged is not None:
+        verdict, claims = judged
+        whole["verdict"] = {**plain(verdict, "verdict"), "passed": verdict.passed}
+        whole["claims"] = plain(list(claims), "claims")
+    return json.dumps(whole, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=True).encode("ascii") + b"\n"
+
+
+def _run(run: RunResult) -> dict[str, Any]:
+    kinds: dict[str, int] = {}
+    for thread in run.threads:
+        kinds[thread.kind.value] = kinds.get(thread.kind.value, 0) + 1
+    return {
+        "run": run.run_id,
+        "format": run.source_format,
+        "recordings": [_recording(each) for each in run.recordings],
+        "threads": kinds,
+        "facts": [_facts(each) for each in run.facts],
+        "copied_requests": run.copied,
+        "issues": [_issue(issue) for issue in run.issues],
+        **_numbers(run.parts, run.carried),
+    }
+
+
+def _numbers(parts: RunParts, carried: CarriedParts | None) -> dict[str, Any]:
+    found = metrics(parts)
+    return {
+        "trust": {"level": parts.trust.level.value, "reasons": list(parts.trust.reasons())},
+        "metrics": {name: metric_value(metric) for name, metric in found.items()},
+        "attribution": None if carried is None else _carried(carried),
+    }
+
+
+def metric_value(metric: Metric) -> dict[str, Any]:
+    """One metric as plain values; every key is there, null where it does not apply."""
+    plain = asdict(metric)
+    plain.pop("id")
+    return {**plain, "basis": metric.basis.value, "detail": dict(metric.detail), "notes": list(metric.notes)}
+
+
+def _carried(parts: CarriedParts) -> dict[str, Any]:
+    money = ("initial_cost", "carried_cost", "output_cost")
+    rows: dict[str, Mapping[str, float | int]] = {
+        key: {name: value / PICO if name in money else value for name, value in asdict(row).items()}
+        for key, row in parts.rows.items()
+    }
+    return {
+        "rows": rows,
+        "prompt": parts.prompt,
+        "output": parts.output,
+        "cost_usd": parts.cost / PICO,
+        "derived_tokens": parts.derived,
+        "requests_without_price": parts.unpriced,
+        "requests_without_prompt": parts.unknown,
+    }
+
+
+def _recording(recording: Recording) -> dict[str, Any]:
+    plain = asdict(recording)
+    for private in ("project", "branch"):
+        plain.pop(private)
+    return {**plain, "unknown_kinds": dict(recording.unknown_kinds)}
+
+
+def _facts(facts: RunFacts) -> dict[str, Any]:
+    plain = asdict(facts)
+    plain["by_model"] = [
+        {"model": each.model, "requests": each.requests, "cost_usd": each.cost_usd, "tokens": _tokens(each.tokens)}
+        for each in facts.by_model
+    ]
+    return plain
+
+
+def _tokens(tokens: Any) -> dict[str, int | None]:
+    plain = asdict(tokens)
+    plain.pop("provenance")
+    return plain
+
+
+def _issue(issue: Issue) -> dict[str, Any]:
+    return {**asdict(issue), "severity": issue.severity.value, "code": issue.code.value}

@@ -1,0 +1,104 @@
+"""The record of recorded runs: ``baselines/replay/<name>.toml``, what their metrics were when somebody accepted them.
+
+A table a metric in stable order, numbers as they were counted, nothing of a machine: what is counted from a recording
+is the same everywhere. Refuses a file that it did not write: merge marks, another schema, a value of another kind.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomli_w
+
+from harness.formats.limits import regular_bytes
+from harness.record.atomic import StoreError
+
+__all__ = ["SCHEMA", "Recorded", "ReplayBaseline", "baseline_path", "encode", "read_baseline"]
+
+SCHEMA = "harness.replay-baseline/1"
+
+_NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_ID = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """One metric on record: its value, or why it had none. ``why`` is the reason of a move for the worse."""
+
+    value: float | int | None
+    undefined: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayBaseline:
+    """What is on record: how many runs it was, and the metrics by id."""
+
+    runs: int
+    metrics: Mapping[str, Recorded]
+
+
+def baseline_path(root: Path, name: str) -> Path:
+    """Where the record ``name`` lies.
+
+    Raises:
+        StoreError: ``name`` is no plain name.
+    """
+    if _NAME.fullmatch(name) is None:
+        raise StoreError(f"{name!r} names no record: use small letters, digits, points and dashes, as --gate sessions.")
+    return root / "baselines" / "replay" / f"{name}.toml"
+
+
+def encode(baseline: ReplayBaseline) -> bytes:
+    """The file of ``baseline``: the same bytes for the same numbers."""
+    tables: dict[str, Any] = {}
+    for metric_id, row in sorted(baseline.metrics.items()):
+        plain = {"value": row.value, "undefined": row.undefined, "why": row.why}
+        tables[metric_id] = {key: value for key, value in plain.items() if value is not None}
+    return tomli_w.dumps({"schema": SCHEMA, "runs": baseline.runs, "metric": tables}).encode("utf-8")
+
+
+def read_baseline(path: Path) -> ReplayBaseline | None:
+    """The record at ``path``; None where there is none.
+
+    Raises:
+        StoreError: it cannot be read, or holds something else.
+    """
+    try:
+        body = regular_bytes(path, 16 << 20)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}; see `ls -ld {path}`.") from None
+    try:
+        tables = tomllib.loads(body.decode("utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
+        raise StoreError(f"{path} is no record ({error}); take it back with `git checkout -- {path}`.") from None
+    if tables.get("schema") != SCHEMA:
+        raise StoreError(f"{path} is of schema {tables.get('schema')!r}, not {SCHEMA}; see `git log -- {path}`.")
+    rows, runs = tables.get("metric"), tables.get("runs")
+    if not isinstance(rows, dict) or type(runs) is not int or runs < 0 or tables.keys() != {"schema", "runs", "metric"}:
+        raise StoreError(f"{path} was edited by hand: it has `runs`, a number, and tables `metric`, and nothing else.")
+    return ReplayBaseline(runs, {metric_id: _row(path, metric_id, row) for metric_id, row in rows.items()})
+
+
+def _row(path: Path, metric_id: str, row: Any) -> Recorded:
+    said = f"{path}: metric {metric_id} was edited by hand"
+    if _ID.fullmatch(metric_id) is None or not isinstance(row, dict) or row.keys() - {"value", "undefined", "why"}:
+        raise StoreError(f"{said}: it has a value or why it is undefined; take it back with `git checkout -- {path}`.")
+    value, undefined, why = row.get("value"), row.get("undefined"), row.get("why")
+    if (
+        (value is None) is (undefined is None)
+        or not isinstance(undefined, str | None)
+        or not isinstance(why, str | None)
+    ):
+        raise StoreError(f"{said}: it has a value or why it is undefined; take it back with `git checkout -- {path}`.")
+    if value is not None and (type(value) not in (int, float) or abs(value) > 1e300 or not math.isfinite(value)):
+        raise StoreError(f"{said}: {str(value)[:40]} is no value; take it back with `git checkout -- {path}`.")
+    return Recorded(value, undefined, why)

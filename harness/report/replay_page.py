@@ -1,0 +1,183 @@
+"""What recorded runs came to, on one screen: a single run whole, of many a line each and their sum.
+
+Everything that a recording says is shown inert. Refuses to print what calls were about, but where a user asked for
+attribution by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from harness.record.replay import Replayed, RunResult
+from harness.report.inert import encoding_of, inert
+from harness.report.replay_lines import amount, at_least, big, lines_of
+from kpis.formulas.recorded.carried import CarriedParts
+from kpis.formulas.recorded.evaluate import RunParts, metrics
+from kpis.formulas.recorded.pricing import PICO
+from kpis.formulas.recorded.trust import Trust
+from kpis.terms.trace import Issue, Severity, ThreadKind
+
+__all__ = ["render_replay"]
+
+_LABEL = 9
+_SHOWN = 15
+"""Rows of a table; what is left out is counted."""
+
+_TRUST = {Trust.OK: "ok", Trust.LOWER_BOUND: "lower bound", Trust.NOT_RECORDED: "not recorded"}
+
+
+def render_replay(
+    result: Replayed, console: Console, prices: str, *, by: str | None = None, verbose: bool = False
+) -> None:
+    """Print ``result``; all runs and all issues where ``verbose``."""
+    if len(result.runs) == 1:
+        _heading(console, _title(result.runs[0]))
+    elif result.runs:
+        _table(result.runs, console, verbose=verbose)
+        _heading(console, _sum_title(result))
+    if result.runs:
+        for label, pieces in lines_of(result.parts, metrics(result.parts), prices):
+            _line(console, label, pieces)
+    if result.carried is not None and by is not None:
+        _attribution(result.carried, by, console, verbose=verbose)
+    _issues([*result.issues, *(issue for run in result.runs for issue in run.issues)], console, verbose=verbose)
+    if result.passed_over:
+        some = "file was" if result.passed_over == 1 else "files were"
+        _line(console, "", [f"{result.passed_over:,} {some} in no known format and passed over."])
+
+
+def _put(console: Console, text: str, style: str = "") -> None:
+    console.print(Text(inert(text, encoding_of(console.file)), style=style), soft_wrap=True)
+
+
+def _heading(console: Console, pieces: Sequence[str]) -> None:
+    for at, line in enumerate(_flow(pieces, console.width, 0)):
+        _put(console, line if at == 0 else "  " + line, "bold")
+
+
+def _line(console: Console, label: str, pieces: Iterable[str]) -> None:
+    for at, line in enumerate(_flow(list(pieces), console.width, _LABEL)):
+        _put(console, f"{label if at == 0 else '':<{_LABEL}}{line}")
+
+
+def _flow(pieces: Sequence[str], width: int, indent: int) -> list[str]:
+    """Lines of whole pieces, two blanks between them; a piece that is longer than a line is broken between words."""
+    room = max(20, width - indent)
+    lines: list[str] = []
+    for piece in pieces:
+        if lines and len(lines[-1]) + 2 + len(piece) <= room:
+            lines[-1] += "  " + piece
+            continue
+        lines.append("")
+        for word in piece.split(" "):
+            if lines[-1] and len(lines[-1]) + 1 + len(word) > room:
+                lines.append(word)
+            else:
+                lines[-1] += " " * bool(lines[-1]) + word
+    return lines
+
+
+def _title(run: RunResult) -> list[str]:
+    versions = sorted({each.source_version for each in run.recordings if each.source_version})
+    kinds = [thread.kind for thread in run.threads]
+    others = len(kinds) - kinds.count(ThreadKind.MAIN)
+    pieces = [f"run {run.run_id[:36]}", " ".join([run.source_format, *versions[-1:]])]
+    if others:
+        pieces.append(f"main + {others} sub-agent{'s' * (others != 1)}")
+    return [*pieces, *_work_done(run.parts)]
+
+
+def _sum_title(result: Replayed) -> list[str]:
+    return [f"all {len(result.runs):,} runs", *_work_done(result.parts)]
+
+
+def _work_done(parts: RunParts) -> list[str]:
+    found = metrics(parts)
+    calls, errors = found["tool_calls"].value or 0, found["tool_errors"].value or 0
+    share = f", {100 * errors / calls:.1f} %" if calls and errors else ""
+    requests, folds = found["recorded_requests"].value or 0, found["compactions"].value or 0
+    return [
+        f"{requests:,} request{'s' * (requests != 1)}",
+        f"{calls:,} tool call{'s' * (calls != 1)} ({errors:,} error{'s' * (errors != 1)}{share})",
+        f"{folds:,} compaction{'s' * (folds != 1)}",
+    ]
+
+
+def _table(runs: Sequence[RunResult], console: Console, *, verbose: bool) -> None:
+    wide = max(12, min(36, console.width - 62))
+    _put(console, f"{'run':<{wide}} {'format':<14}{'requests':>9}{'prompt':>9}{'hit':>7}{'out':>9}{'cost':>11}", "bold")
+    shown = runs if verbose else sorted(runs, key=lambda run: -run.parts.tokens.prompt)[:_SHOWN]
+    for run in shown:
+        found = metrics(run.parts)
+        hit, cost, out = found["cache_hit_ratio"].value, found["cost_computed_usd"], found["output_tokens"]
+        cells = [
+            f"{found['recorded_requests'].value or 0:,}",
+            big(run.parts.tokens.prompt),
+            "-" if hit is None else f"{100 * hit:.0f} %",
+            "-" if out.value is None else at_least(out, big(out.value)).replace(">= ", ">="),
+            "-" if cost.value is None else at_least(cost, amount(cost.value)).replace(">= ", ">="),
+        ]
+        widths = (9, 9, 7, 9, 11)
+        mark = "" if run.parts.trust.level is Trust.OK else f"  {_TRUST[run.parts.trust.level]}" * (console.width > 92)
+        row = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
+        _put(console, f"{run.run_id[:wide]:<{wide}} {run.source_format[:13]:<14}{row}{mark}")
+    if len(shown) < len(runs):
+        _put(console, f"and {len(runs) - len(shown):,} more with smaller prompts; --verbose names all")
+    _put(console, "")
+
+
+def _attribution(parts: CarriedParts, by: str, console: Console, *, verbose: bool) -> None:
+    wide = max(16, min(60, console.width - 58))
+    _put(console, "")
+    _put(
+        console,
+        f"{'by ' + by:<{wide}}{'calls':>8}{'initial':>10}{'carried':>10}{'output':>10}{'cost':>11}{'':>7}",
+        "bold",
+    )
+    order = sorted(
+        parts.rows.items(), key=lambda item: (-(item[1].initial + item[1].carried + item[1].output), item[0])
+    )
+    shown = order if verbose else order[:_SHOWN]
+    total = parts.prompt + parts.output
+    for key, row in shown:
+        cost = (row.initial_cost + row.carried_cost + row.output_cost) / PICO
+        share = (row.initial + row.carried + row.output) / total if total else 0
+        money = "-" if parts.unpriced and not cost else amount(cost)
+        cells = f"{row.calls:>8,}{big(row.initial):>10}{big(row.carried):>10}{big(row.output):>10}{money:>11}"
+        name = inert(key)
+        name = name if len(name) < wide else name[: wide - 4] + "..."
+        _put(console, f"{name:<{wide}}{cells}{100 * share:>5.1f} %")
+    if len(shown) < len(order):
+        _put(console, f"and {len(order) - len(shown):,} smaller ones; --verbose names all")
+    whole = f"{big(parts.prompt)} prompt and {big(parts.output)} output tokens"
+    whole += f", {amount(parts.cost / PICO)}" if parts.cost else ""
+    said = f"All rows add up to {whole}."
+    if parts.derived:
+        said += f" {big(parts.derived)} of the tokens are split by size, not counted."
+    if parts.unpriced:
+        said += f" {parts.unpriced:,} requests have no price and no cost here."
+    _line(console, "", [said])
+
+
+def _issues(issues: Sequence[Issue], console: Console, *, verbose: bool) -> None:
+    order = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
+    told = sorted(issues, key=lambda issue: order.index(issue.severity))
+    least = [issue for issue in told if issue.severity is not Severity.NOTE]
+    shown = told if verbose else least[:5]
+    for issue in shown:
+        where = issue.file or ""
+        where += f":{issue.line}" if issue.line is not None else ""
+        _line(
+            console,
+            issue.severity.value,
+            [f"{where + ': ' if where and where not in issue.message else ''}{issue.message}"],
+        )
+    if len(shown) < len(told):
+        _line(console, "", [f"{len(told) - len(shown):,} more remarks; --verbose shows all"])
+
+
+def _place(issue: Issue) -> str:
+    return f"{issue.file}:{issue.line}" if issue.line is not None else str(issue.file)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from harness.jobs.replay import Asked
     from harness.jobs.replay_gate import Gated
     from harness.record.replay import Replayed
+    from harness.record.replay_cache import ReplayCache
 
 __all__ = ["add_parser", "exit_code", "put", "read"]
 
@@ -51,6 +52,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("--why", metavar="TEXT", help="with --worse: the reason, which stays on record")
     parser.add_argument("--json", metavar="FILE", help="write the replay file here; - is standard output")
     parser.add_argument("--processes", type=int, metavar="N", help="read with N processes (default: one a core)")
+    parser.add_argument("--afresh", action="store_true", help="read everything again, whatever was read before")
     parser.add_argument("--verbose", action="store_true", help="name every run, row and remark")
     parser.set_defaults(handler=_replay)
 
@@ -132,8 +134,19 @@ def read(arguments: argparse.Namespace, paths: list[str], asked: Asked) -> Repla
             asked,
             forced=arguments.format,
             processes=arguments.processes,
+            cache=_cache(arguments, paths, asked),
             on_step=lambda group, done, total: progress.show(group.pieces[0].name, done >> 20, max(1, total >> 20)),
         )
+
+
+def _cache(arguments: argparse.Namespace, paths: list[str], asked: Asked) -> ReplayCache | None:
+    """What was read before, where a tree is large enough for that to be felt and nothing special is asked."""
+    from harness.record.replay_cache import ReplayCache, cache_folder
+
+    folder = cache_folder()
+    if arguments.afresh or folder is None or asked.by is not None or asked.oracles or _small(paths):
+        return None
+    return ReplayCache(folder, paths, repr((asked.table.rows, asked.ledger, arguments.format)))
 
 
 def put(result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gated | None = None) -> None:

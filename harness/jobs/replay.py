@@ -21,6 +21,7 @@ from harness.jobs.replay_group import Group, sort_files
 from harness.jobs.replay_oracles import Oracles, judged
 from harness.jobs.replay_read import LIMITS, read_group
 from harness.record.replay import Replayed, RunResult
+from harness.record.replay_cache import Answer, FileFacts, ReplayCache
 from kpis.formulas.recorded.carried import CarriedParts, carried_parts
 from kpis.formulas.recorded.evaluate import evaluate, total_of
 from kpis.formulas.recorded.parts import total
@@ -58,12 +59,14 @@ def replay(
     *,
     forced: str | None = None,
     processes: int | None = None,
+    cache: ReplayCache | None = None,
     on_step: Step = lambda _group, _done, _total: None,
 ) -> Replayed:
     """The numbers of every recorded run among ``paths`` and below.
 
     ``forced`` names the format of all files. ``processes`` is how many read side by side (default: as many as there
-    are cores, where there is enough to read). ``on_step`` hears which run is next, and bytes done and in all.
+    are cores, where there is enough to read). ``cache`` has what was read before and takes what is read now.
+    ``on_step`` hears which run is next, and bytes done and in all.
 
     Raises:
         KeyError: ``forced`` is no format.
@@ -73,14 +76,18 @@ def replay(
     result = Replayed(issues=sorted_files.issues, passed_over=sorted_files.passed_over)
     everything, done = sum(group.bytes for group in groups), 0
     seen: set[int] = set()
-    for group, answer in _answers(groups, asked, processes, everything):
+    for group, answer in _answers(groups, asked, processes, cache):
         on_step(group, done, everything)
         done += group.bytes
         if answer is None or not seen.isdisjoint(answer[1]):
             answer = _measure(group, asked, seen)  # noqa: PLW2901 - the worker's answer did not know of earlier runs
         run, keys = answer
+        if cache is not None:
+            cache.put(_files(group), answer)
         seen.update(keys)
         result.runs.append(run)
+    if cache is not None:
+        cache.save()
     result.parts = total_of(run.parts for run in result.runs)
     if asked.by is not None:
         result.carried = total((run.carried for run in result.runs if run.carried is not None), CarriedParts())
@@ -101,30 +108,39 @@ def _travels(request_id: str) -> bool:
     return "#" not in request_id
 
 
-_Answer = tuple[RunResult, "array[int]"]
-
-
 def _answers(
-    groups: Sequence[Group], asked: Asked, processes: int | None, everything: int
-) -> Iterator[tuple[Group, _Answer | None]]:
-    """Each group with a worker's answer, which knows of no other run; None where it is to be measured here."""
+    groups: Sequence[Group], asked: Asked, processes: int | None, cache: ReplayCache | None
+) -> Iterator[tuple[Group, Answer | None]]:
+    """Each group with an answer that knows of no other run: the one of before, or a worker's.
+
+    None where there is none and the group is to be measured here.
+    """
+    before = [cache.get(_files(group)) if cache is not None else None for group in groups]
+    missing = [group for group, answer in zip(groups, before, strict=True) if answer is None]
     cores = processes if processes is not None else os.cpu_count() or 1
-    wanted = min(cores, len(groups), _MOST_PROCESSES)
-    if wanted < 2 or (processes is None and everything < _POOL_BYTES):
-        for group in groups:
-            yield group, None
+    wanted = min(cores, len(missing), _MOST_PROCESSES)
+    if wanted < 2 or (processes is None and sum(group.bytes for group in missing) < _POOL_BYTES):
+        yield from zip(groups, before, strict=True)
         return
     with ProcessPoolExecutor(wanted, mp_context=get_context("spawn")) as pool:
         try:
             work = partial(_measure, asked=asked, seen=frozenset())
-            chunk = max(1, min(16, len(groups) // (4 * wanted)))
-            yield from zip(groups, pool.map(work, groups, chunksize=chunk), strict=True)
+            fresh = pool.map(work, missing, chunksize=max(1, min(16, len(missing) // (4 * wanted))))
+            for group, answer in zip(groups, before, strict=True):
+                yield group, next(fresh) if answer is None else answer
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
 
 
-def _measure(group: Group, asked: Asked, seen: Set[int]) -> _Answer:
+def _files(group: Group) -> list[FileFacts]:
+    return [
+        (piece.found.name, piece.member, piece.found.size, piece.found.mtime_ns, piece.found.inode)
+        for piece in group.pieces
+    ]
+
+
+def _measure(group: Group, asked: Asked, seen: Set[int]) -> Answer:
     """One run, its requests that are in ``seen`` left out of all sums; and the keys of its requests."""
     run = read_group(group)
     keys = array("Q", sorted({key_of(each.request_id) for each in run.requests if _travels(each.request_id)}))

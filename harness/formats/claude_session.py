@@ -16,8 +16,9 @@ from harness.formats.claude_conversation import MAIN
 from harness.formats.claude_drafts import BlockDraft, CallDraft, EventDraft, Gathered, RequestDraft, TurnDraft
 from harness.formats.claude_finish import finished
 from harness.formats.claude_lines import Block, Line, Message, count_of, text_bytes, unix_ms
-from harness.formats.claude_tools import INTERRUPTED, agent_of, op_of, outcome_of
+from harness.formats.claude_tools import INTERRUPTED, agent_of, outcome_of
 from harness.formats.pseudonym import Pseudonyms, safe_id, safe_name
+from harness.formats.tool_names import op_of
 from kpis.terms.trace import EventKind, Issue, ThreadKind, TraceEvent, UserKind
 
 __all__ = ["KNOWN_KINDS", "Session"]

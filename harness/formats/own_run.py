@@ -1,0 +1,160 @@
+"""Reads this project's own trace format, in which any runtime can record its runs (docs/trace-format.md).
+
+Types are strict: a count that is a string, or a word that is in no enumeration, makes its line a bad one. What a line
+leaves out has a usual value; a key that is not known is counted and left out. Deduplication: a request or call whose
+id stands a second time is marked as copied, so a file that is given twice or was appended to itself counts once; a
+thread, turn, dated event or set of facts that stands a second time is dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+import msgspec
+
+from harness.formats.json_files import FileLog, in_order, lines_of
+from harness.formats.jsonl import RawLine, first_objects
+from harness.formats.limits import FormatError, Limits, check_depth
+from harness.formats.own_line import Line, LineError, line_of
+from harness.formats.own_schema import HEADER, SCHEMA, own_id
+from harness.formats.run_format import Origin, Source
+from harness.formats.whole_json import as_int, as_str, file_run
+from kpis.terms.trace import Issue, IssueCode, Request, Severity, Thread, ToolCall, TraceEvent
+
+__all__ = ["OwnRun"]
+
+_FAMILY = SCHEMA.partition("/")[0]
+
+
+class OwnRun:
+    """The files whose headers name one run are that run."""
+
+    name: ClassVar[str] = "loopladder"
+
+    def sniff(self, head: bytes, filename: str) -> float:  # noqa: ARG002 the header decides alone
+        """Certain by the header line."""
+        schema = as_str(_header(head).get("schema"))
+        return 1.0 if schema is not None and schema.partition("/")[0] == _FAMILY else 0.0
+
+    def origin(self, head: bytes, filename: str) -> Origin:
+        """The run that the header names, else the file."""
+        header = _header(head)
+        run, parent = as_str(header.get("run_id")), as_str(header.get("parent"))
+        return Origin(
+            file_run(filename) if run is None else own_id(run),
+            None if parent is None else own_id(parent),
+            as_int(header.get("started")),
+        )
+
+    def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
+        """Every line of every file."""
+        seen = _Seen()
+        for source in in_order(sources):
+            file = FileLog(source)
+            lines = _Lines(file, seen)
+            for raw in lines_of(source.blob, limits, file.log):
+                try:
+                    check_depth(raw.body, limits, f"Line {raw.number}")
+                    told = msgspec.json.decode(raw.body)
+                except (msgspec.DecodeError, FormatError, RecursionError):
+                    told = None
+                if isinstance(told, dict):
+                    yield from lines.take(told, raw)
+                else:
+                    file.log.bad(raw)
+            yield from lines.finished()
+            yield from file.finished(self.name)
+
+
+def _header(head: bytes) -> dict[str, Any]:
+    for line in first_objects(head, 1):
+        if b'"schema"' in line:
+            try:
+                check_depth(line, Limits(), "it")
+                told = msgspec.json.decode(line)
+            except (msgspec.DecodeError, FormatError, RecursionError):
+                return {}
+            return told if isinstance(told, dict) else {}
+    return {}
+
+
+class _Seen:
+    """What the files before said already."""
+
+    def __init__(self) -> None:
+        self.ids: set[tuple[type, str]] = set()
+        self.rest: set[str] = set()
+
+
+class _Lines:
+    """The lines of one file."""
+
+    def __init__(self, file: FileLog, seen: _Seen) -> None:
+        self.file = file
+        self.seen = seen
+        self._run: str | None = None
+        self._prefix = ""
+        self._next: dict[tuple[type, str], int] = {}
+        self._repeated: list[int] = []
+
+    def take(self, told: dict[str, Any], raw: RawLine) -> Iterator[TraceEvent]:
+        if "schema" in told:
+            self._header(told, raw.number)
+            return
+        try:
+            line = line_of(told, self._prefix, self._next, self.file.name, raw.number)
+        except LineError:
+            self.file.log.bad(raw)
+            return
+        if line is None:
+            self.file.unknown_kind(told.get("type"))
+            return
+        for key in line.unknown:
+            self.file.unknown_kind(key)
+        self.file.seen(*line.times)
+        if self._is_new(line, raw.number):
+            yield line.term
+
+    def _header(self, told: dict[str, Any], line: int) -> None:
+        """The first line of a file, or of another file that was appended to it: its threads are kept apart."""
+        schema, run = as_str(told.get("schema")), as_str(told.get("run_id"))
+        if schema != SCHEMA:
+            said = f"The header names another schema than {SCHEMA}; the file is read as that one."
+            self.file.issue(Severity.WARNING, IssueCode.W_SCHEMA_DRIFT, said, line)
+        if self._run is None:
+            self._run = run
+            self.file.version = as_str(told.get("source_version"))
+            self.file.session = as_str(told.get("session_id"))
+            self.file.project, self.file.branch = as_str(told.get("project")), as_str(told.get("branch"))
+        self._prefix = "" if run in (None, self._run) else f"{own_id(run or '')}:"
+        for key in told:
+            if key not in HEADER:
+                self.file.unknown_kind(f"header.{key}")
+
+    def _is_new(self, line: Line, number: int) -> bool:
+        """Whether the line is to be handed on; a request or call that is here already is handed on as a copy."""
+        term = line.term
+        if isinstance(term, (Request, ToolCall)):
+            key = (type(term), term.request_id if isinstance(term, Request) else term.call_id)
+            if key in self.seen.ids and not term.copied:
+                term.copied = True
+                self._repeated.append(number)
+            self.seen.ids.add(key)
+            return True
+        if line.identity is None:
+            return True
+        known = line.identity in self.seen.rest
+        self.seen.rest.add(line.identity)
+        if known and not isinstance(term, Thread):
+            self._repeated.append(number)
+        return not known
+
+    def finished(self) -> Iterator[Issue]:
+        """What the lines have in common that a reader must know."""
+        if self._run is None:
+            said = f'The file does not begin with a header, {{"schema": "{SCHEMA}", "run_id": ...}}.'
+            yield Issue(Severity.NOTE, IssueCode.W_SCHEMA_DRIFT, said, file=self.file.name)
+        if self._repeated:
+            said = f"{len(self._repeated):,} lines say again what an earlier one says, by their ids; they count once."
+            yield Issue(Severity.WARNING, IssueCode.W_REPEATED_LINE, said, self._repeated[0], self.file.name)

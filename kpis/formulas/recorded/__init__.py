@@ -1,0 +1,1 @@
+"""What recorded runs say: tokens, cache, compactions, repeats, waste, money, time, and how far each can be trusted."""

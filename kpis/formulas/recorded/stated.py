@@ -1,0 +1,59 @@
+"""Metrics from sums: a count, a ratio of two sums, a lower bound, or nothing with the reason why.
+
+One place forms every ratio of recorded runs, so that no one divides by zero, loses the sums behind a value, or shows a
+lower bound as if it were the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kpis.terms.metric import Metric
+from kpis.terms.quantity import Basis
+
+__all__ = ["at_least", "count", "missing", "ratio"]
+
+_NONE: Mapping[str, float | int] = {}
+
+
+def count(
+    metric_id: str,
+    value: float | int,
+    basis: Basis = Basis.COUNT,
+    detail: Mapping[str, float | int] = _NONE,
+    notes: tuple[str, ...] = (),
+) -> Metric:
+    """A sum, which is its own numerator."""
+    return Metric(metric_id, value, basis, numerator=value, detail=detail, notes=notes)
+
+
+def at_least(
+    metric_id: str, value: int, gaps: int, of: str, high: int | None = None, basis: Basis = Basis.COUNT
+) -> Metric:
+    """A sum that misses ``gaps`` of something (``of``): itself where that is 0, else the lower bound of the truth."""
+    if not gaps:
+        return count(metric_id, value, basis)
+    note = f"At least this: {gaps:,} {of}."
+    return Metric(metric_id, value, basis, numerator=value, low=value, high=high, detail={"gaps": gaps}, notes=(note,))
+
+
+def missing(metric_id: str, why: str, basis: Basis = Basis.COUNT, detail: Mapping[str, float | int] = _NONE) -> Metric:
+    """No value, and why."""
+    return Metric(metric_id, None, basis, undefined=why, detail=detail)
+
+
+def ratio(
+    metric_id: str,
+    top: float | int,
+    below: float | int,
+    why: str,
+    basis: Basis = Basis.FORMULA,
+    detail: Mapping[str, float | int] = _NONE,
+    notes: tuple[str, ...] = (),
+) -> Metric:
+    """``top`` over ``below``, or undefined because ``why`` where there is nothing to divide by."""
+    if below == 0:
+        return Metric(
+            metric_id, None, basis, undefined=why, numerator=top, denominator=below, detail=detail, notes=notes
+        )
+    return Metric(metric_id, top / below, basis, numerator=top, denominator=below, detail=detail, notes=notes)

@@ -1,0 +1,103 @@
+"""Tokens that came to nothing: answers that only failed, branches that were left, sub-agents whose result nobody read.
+
+A request is wasted where it failed or was aborted itself, or where every call that it made ended without an ok result.
+What it cost in new tokens is its output and its fresh input; what it read from cache is not counted. A sub-agent's
+result is read where the parent's conversation has a request after the call that brought it. Refuses to guess the
+parent of a thread that names none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from kpis.formulas.recorded.parts import Summed
+from kpis.formulas.recorded.sums import sums_of
+from kpis.formulas.recorded.view import RunView
+from kpis.terms.trace import Outcome, Request, RequestStatus, Thread, ThreadKind, ToolCall
+
+__all__ = ["Spawned", "WasteParts", "spawned", "waste_parts", "wasted_requests"]
+
+_FAILED = (RequestStatus.ERROR, RequestStatus.ABORTED)
+
+
+@dataclass(frozen=True, slots=True)
+class Spawned:
+    """A sub-agent's thread, the call that started it, and whether its result was read (None: no call is known)."""
+
+    thread: Thread
+    call: ToolCall | None
+    read: bool | None
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class WasteParts(Summed):
+    """What one run adds, in requests and tokens. ``new_tokens`` is the base: output and fresh input of all requests."""
+
+    requests: int = 0
+    wasted_requests: int = 0
+    wasted_tokens: int = 0
+    new_tokens: int = 0
+    abandoned_requests: int = 0
+    abandoned_tokens: int = 0
+    subagents: int = 0
+    subagents_read: int = 0
+    subagents_unread: int = 0
+    subagent_tokens: int = 0
+    unread_tokens: int = 0
+
+
+def wasted_requests(view: RunView) -> Iterator[Request]:
+    """Requests that failed, or whose calls all did."""
+    good, rest = Outcome.OK, Outcome.ORPHAN
+    bad = {call.request_id for call in view.calls if call.outcome is not good and call.outcome is not rest}
+    if bad:
+        bad -= {call.request_id for call in view.calls if call.outcome is good}
+    for request in view.billed:
+        if request.status in _FAILED or request.request_id in bad:
+            yield request
+
+
+def spawned(view: RunView) -> Iterator[Spawned]:
+    """Every sub-agent of the run."""
+    threads = [thread for thread in view.run.threads if thread.kind is ThreadKind.SUBAGENT]
+    if not threads:
+        return
+    starts = {call.spawned_thread: call for call in view.run.calls if call.spawned_thread is not None}
+    by_id = {call.call_id: call for call in view.run.calls}
+    last = {chain.thread_id: chain.requests[-1].request_id for chain in view.chains if chain.conversation}
+    known = {request.request_id for chain in view.chains for request in chain.requests}
+    rows: dict[str, list[Request]] = {}
+    for request in view.billed:
+        rows.setdefault(request.thread_id, []).append(request)
+    for thread in threads:
+        call = starts.get(thread.thread_id) or by_id.get(thread.spawned_by or "")
+        sums = sums_of([request.tokens for request in rows.get(thread.thread_id, [])])
+        read: bool | None = None
+        if call is not None and call.request_id in known:
+            lost = call.outcome in (Outcome.UNANSWERED, Outcome.INTERRUPTED, Outcome.DENIED)
+            read = call.in_conversation and not lost and last.get(call.thread_id) != call.request_id
+        yield Spawned(thread, call, read, sums.prompt + sums.out_total)
+
+
+def waste_parts(view: RunView) -> WasteParts:
+    """The waste parts of one run."""
+    wasted = sums_of([request.tokens for request in wasted_requests(view)])
+    whole = view.sums
+    kept = [request.in_conversation for request in view.billed]
+    left = sums_of([request.tokens for request in view.billed if not request.in_conversation] if False in kept else [])
+    agents = list(spawned(view))
+    return WasteParts(
+        requests=whole.rows,
+        wasted_requests=wasted.rows,
+        wasted_tokens=wasted.out_total + wasted.fresh_in,
+        new_tokens=whole.out_total + whole.fresh_in,
+        abandoned_requests=left.rows,
+        abandoned_tokens=left.prompt + left.out_total,
+        subagents=len(agents),
+        subagents_read=sum(agent.read is True for agent in agents),
+        subagents_unread=sum(agent.read is False for agent in agents),
+        subagent_tokens=sum(agent.tokens for agent in agents),
+        unread_tokens=sum(agent.tokens for agent in agents if agent.read is False),
+    )

@@ -154,7 +154,8 @@ def _safe(fields: dict[str, Any]) -> None:
             _safe(value)
         elif key == "by_model" and kind is list:
             for row in value:
-                _safe(row)
+                if isinstance(row, dict):  # what else stands there is refused where the types are checked
+                    _safe(row)
 
 
 def _shared(provenance: Mapping[str, Provenance]) -> Mapping[str, Provenance]:

@@ -7,18 +7,19 @@ field does not say stays None. This module computes nothing; ``kpis.formulas.con
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, BinaryIO
 
 import msgspec
 
-from harness.formats.jsonl import LineLog, RawLine, first_objects, raw_lines
-from harness.formats.limits import FormatError, Limits, printable, read_bounded
+from harness.formats.json_files import lines_of
+from harness.formats.jsonl import LineLog, RawLine, first_objects
+from harness.formats.limits import FormatError, Limits, check_depth, printable
 from kpis.terms.context_run import Action, ContextEvent, ContextRequest, ContextRun, Fold, RunEnd, RunHeader
 from kpis.terms.context_state import Anchor, OracleVerdict, Presented, StateChange
 from kpis.terms.trace import Issue, IssueCode, Severity
 
-__all__ = ["looks_like", "read_context_events"]
+__all__ = ["ContextFile", "looks_like", "read_context_events", "read_context_file"]
 
 HEADER = "run"
 _EVENTS: dict[str, type[ContextEvent]] = {
@@ -47,6 +48,15 @@ def looks_like(head: bytes) -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True)
+class ContextFile:
+    """The runs of one file in its order, its lines, and how many of them could not be used."""
+
+    runs: tuple[ContextRun, ...]
+    lines: int
+    bad_lines: int
+
+
 class _Reading:
     """One run while its lines are read."""
 
@@ -56,7 +66,10 @@ class _Reading:
         self.events: dict[type[Any], list[Any]] = {shape: [] for shape in _EVENTS.values()}
         self.issues: list[Issue] = []
         self.seqs: list[int] = []
+        self.places: dict[int, tuple[str, int]] = {}
+        self.bad_lines = 0
         self.left_out = 0
+        self.closed = False  # what follows is of a run whose header is lost
 
     def issue(self, severity: Severity, code: IssueCode, sentence: str, line: int | None) -> None:
         if len(self.issues) < _NAMED_ISSUES:
@@ -65,14 +78,18 @@ class _Reading:
             self.left_out += 1
 
     def bad(self, number: int, why: str) -> None:
+        self.bad_lines += 1
         self.issue(Severity.ERROR, IssueCode.E_BAD_LINE, f"Line {number} was left out: {why}.", number)
 
     def take(self, event: ContextEvent, number: int) -> None:
-        if isinstance(event, RunEnd) and self.events[RunEnd]:
-            self.bad(number, "its run has ended before")
+        # Checks may be told after the end; a number that is taken already is of a run whose header is lost.
+        self.closed = self.closed or (bool(self.events[RunEnd]) and event.seq in self.places)
+        if self.closed or (isinstance(event, RunEnd) and self.events[RunEnd]):
+            self.bad(number, "its run has ended before" if self.events[RunEnd] else "its run has no sound header")
             return
         self.events[type(event)].append(event)
         self.seqs.append(event.seq)
+        self.places.setdefault(event.seq, (self.file, number))
 
     def done(self) -> ContextRun:
         if any(later <= earlier for earlier, later in zip(self.seqs, self.seqs[1:], strict=False)):
@@ -97,23 +114,33 @@ class _Reading:
             in_order[OracleVerdict],
             ended[0] if ended else None,
             tuple(self.issues),
+            self.places,
         )
 
 
 def read_context_events(blob: BinaryIO, name: str, limits: Limits) -> list[ContextRun]:
+    """The runs of a file alone: see :func:`read_context_file`."""
+    return list(read_context_file(blob, name, limits).runs)
+
+
+def read_context_file(blob: BinaryIO, name: str, limits: Limits) -> ContextFile:
     """The runs of a file, in its order; ``name`` is how its user knows it. Every finding is an issue of a run.
 
     Lines before the first header are findings of the first run.
 
     Raises:
-        FormatError: the file has no header line, or is larger or deeper than the limits.
+        FormatError: the file has no header line.
     """
     log = LineLog()
     runs: list[_Reading] = []
     early: list[tuple[int, str]] = []
     told: set[tuple[str, str]] = set()
-    for line in raw_lines(read_bounded(blob, limits), limits, log):
-        row = _object(line)
+    for line in lines_of(blob, limits, log):
+        try:
+            row = _object(line, limits)
+        except FormatError as error:
+            _unsound(runs, early, line.number, str(error).rstrip("."))
+            continue
         if row is None:
             log.bad(line)
             continue
@@ -127,11 +154,9 @@ def read_context_events(blob: BinaryIO, name: str, limits: Limits) -> list[Conte
                 _stray(runs, early, kind, line.number)
                 continue
         except (msgspec.ValidationError, RecursionError) as error:
-            why = f"as a {kind} it is not sound: {printable(str(error), 160)}"
-            if runs:
-                runs[-1].bad(line.number, why)
-            else:
-                early.append((line.number, why))
+            _unsound(runs, early, line.number, f"as a {kind} it is not sound: {printable(str(error), 160)}")
+            if kind == HEADER and runs:
+                runs[-1].closed = True
             continue
         _tell_unknown(runs[-1], told, str(kind), row, line.number)
     if not runs:
@@ -141,10 +166,24 @@ def read_context_events(blob: BinaryIO, name: str, limits: Limits) -> list[Conte
         runs[0].bad(number, why)
     for issue in log.issues():
         runs[0].issue(issue.severity, issue.code, issue.message, issue.line)
-    return [run.done() for run in runs]
+    bad = log.bad_lines + sum(run.bad_lines for run in runs)
+    return ContextFile(tuple(run.done() for run in runs), log.lines, bad)
 
 
-def _object(line: RawLine) -> dict[str, Any] | None:
+def _unsound(runs: list[_Reading], early: list[tuple[int, str]], number: int, why: str) -> None:
+    if runs:
+        runs[-1].bad(number, why)
+    else:
+        early.append((number, why))
+
+
+def _object(line: RawLine, limits: Limits) -> dict[str, Any] | None:
+    """The line as an object; None where it is none.
+
+    Raises:
+        FormatError: it nests too deep.
+    """
+    check_depth(line.body, limits, "it")
     try:
         row = msgspec.json.decode(line.body)
     except (msgspec.DecodeError, RecursionError):

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from harness.formats.limits import Limits, check_depth
 from kpis.terms.trace import Issue, IssueCode, Severity
 
-__all__ = ["LineLog", "RawLine", "first_objects", "raw_lines"]
+__all__ = ["BOM", "LineLog", "RawLine", "first_objects", "raw_lines"]
 
-_BOM = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _NAMED_LINES = 5
 
 
@@ -56,14 +56,15 @@ class LineLog:
         else:
             self._bad.append(line.number)
 
-    def issues(self) -> Iterator[Issue]:
-        """One issue a kind of fault, naming the first few lines."""
+    def issues(self, file: str | None = None) -> Iterator[Issue]:
+        """One issue a kind of fault, naming the first few lines; ``file`` is the name that they carry."""
         if self._bad:
             yield Issue(
                 Severity.ERROR,
                 IssueCode.E_BAD_LINE,
                 f"{_counted(self._bad)} nothing that this format writes and left out.",
                 self._bad[0],
+                file,
             )
         if self._long:
             yield Issue(
@@ -71,6 +72,7 @@ class LineLog:
                 IssueCode.E_LONG_LINE,
                 f"{_counted(self._long)} longer than the limit and left out.",
                 self._long[0],
+                file,
             )
         if self._torn is not None:
             yield Issue(
@@ -78,6 +80,7 @@ class LineLog:
                 IssueCode.E_TORN_LINE,
                 f"The file ends in the middle of line {self._torn}, which was left out.",
                 self._torn,
+                file,
             )
         elif self.padded:
             yield Issue(
@@ -85,6 +88,7 @@ class LineLog:
                 IssueCode.E_TORN_LINE,
                 f"The file ends in NUL bytes after line {self.lines}, as after a crash; they were left out.",
                 self.lines or None,
+                file,
             )
 
 
@@ -101,7 +105,7 @@ def raw_lines(data: bytes, limits: Limits, log: LineLog) -> Iterator[RawLine]:
     """
     body = data.rstrip(b"\0")
     log.padded = len(body) != len(data)
-    start = len(_BOM) if body.startswith(_BOM) else 0
+    start = len(BOM) if body.startswith(BOM) else 0
     stream = io.BytesIO(body)
     stream.seek(start)
     for number, raw in enumerate(stream, 1):
@@ -120,6 +124,6 @@ def raw_lines(data: bytes, limits: Limits, log: LineLog) -> Iterator[RawLine]:
 
 def first_objects(head: bytes, most: int = 20) -> list[bytes]:
     """Up to ``most`` complete lines of ``head`` that begin like an object: what a format is recognised by."""
-    lines = head.removeprefix(_BOM).split(b"\n", 4 * most)
+    lines = head.removeprefix(BOM).split(b"\n", 4 * most)
     whole = lines if head.endswith(b"\n") or len(lines) == 1 else lines[:-1]
     return [line.strip() for line in whole if line.lstrip()[:1] == b"{"][:most]

@@ -15,7 +15,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
-__all__ = ["FormatError", "Limits", "check_depth", "printable", "read_bounded", "regular_bytes"]
+__all__ = ["FormatError", "Limits", "check_depth", "encodable", "printable", "read_bounded", "regular_bytes"]
 
 MIB = 1 << 20
 
@@ -93,3 +93,8 @@ def printable(text: str, most: int = 80) -> str:
     """
     shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: most + 1])
     return shown if len(shown) <= most else shown[: most - 3] + "..."
+
+
+def encodable(text: str) -> str:
+    """``text`` with an escape for each half of a surrogate pair: so a name that is no UTF-8 reaches us, and no JSON."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -11,6 +11,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import Any
 
+from kpis.terms.context_run import ContextRun
 from kpis.terms.recorded import RecordedRun
 from kpis.terms.trace import (
     Event,
@@ -29,10 +30,10 @@ from kpis.terms.trace import (
 
 __all__ = ["build_run", "key_of", "mark_copied"]
 
-_KINDS = (Recording, Thread, Turn, Request, ToolCall, Event, Issue, RunFacts)
+_KINDS = (Recording, Thread, Turn, Request, ToolCall, Event, Issue, RunFacts, ContextRun)
 
 
-def build_run(run_id: str, source_format: str, stream: Iterable[TraceEvent | Issue]) -> RecordedRun:
+def build_run(run_id: str, source_format: str, stream: Iterable[TraceEvent | ContextRun | Issue]) -> RecordedRun:
     """Assemble what a reader said of one run. Content blocks (:class:`~kpis.terms.trace.Node`) are left out."""
     held: dict[type[Any], list[Any]] = {kind: [] for kind in _KINDS}
     others: list[Any] = []
@@ -55,6 +56,7 @@ def build_run(run_id: str, source_format: str, stream: Iterable[TraceEvent | Iss
         events=tuple(sorted(held[Event], key=_when)),
         issues=tuple(sorted(held[Issue], key=lambda each: (each.file or "", each.line or 0, each.code.value))),
         facts=tuple(sorted(held[RunFacts], key=lambda each: each.file or "")),
+        contexts=tuple(held[ContextRun]),
     )
 
 

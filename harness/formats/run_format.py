@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import BinaryIO, ClassVar, Protocol
 
 from harness.formats.limits import Limits
+from kpis.terms.context_run import ContextRun
 from kpis.terms.trace import Issue, TraceEvent
 
 __all__ = ["Origin", "RunFormat", "Source"]
@@ -52,7 +53,7 @@ class RunFormat(Protocol):
         """Which run the file belongs to. ``filename`` is its path below what the user named, with forward slashes."""
         ...
 
-    def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
+    def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | ContextRun | Issue]:
         """Everything that the files of one run say, in any order of events; exactly one Recording a file.
 
         The order of ``sources`` must not matter. The only exception is FormatError, for what nothing can be read of;

@@ -19,6 +19,7 @@ _READERS = {
     "codex": "codex_run:CodexRun",
     "otel": "otel_run:OtelRun",
     "loopladder": "own_run:OwnRun",
+    "context": "context_run:ContextRuns",
     "openai-log": "openai_run:OpenAiRun",
     "mini-swe-agent": "mini_swe_run:MiniSweRun",
     "swe-agent": "swe_agent_run:SweAgentRun",

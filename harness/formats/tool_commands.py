@@ -92,6 +92,8 @@ _SECOND = {
     **{tool: {"test": ToolOp.TEST, "verify": ToolOp.TEST} for tool in ("mvn", "mvnw")},
 }
 
+_TELLING = (ToolOp.WRITE, ToolOp.READ, ToolOp.SEARCH, ToolOp.LIST)
+_FILTERS = _READ | _SEARCH
 _DIRECT = (_READ | _SEARCH | _LIST | _WRITE | _TEST | _NEUTRAL | frozenset(_SECOND)) - {"manage.py"}
 _FIRST = re.compile(r"\s*+(?:cd [\w./~-]++ && )?+([\w./+-]++)(?=\s|\Z)")
 _KNOWN = frozenset().union(
@@ -184,7 +186,7 @@ def _part(words: list[str], piped: bool) -> tuple[ToolOp | None, str | None]:
     if not words:
         return None, None
     program, rest = _program(words[0]), words[1:]
-    if program in _NEUTRAL or (piped and program in _READ | _SEARCH):
+    if program in _NEUTRAL or (piped and program in _FILTERS):
         return None, None  # behind a pipe it only filters what another part read
     if program in _TEST:
         return ToolOp.TEST, None
@@ -246,14 +248,14 @@ def _together(
     parts: Sequence[tuple[ToolOp | None, str | None]], written: str | None, clear: bool, polling: bool
 ) -> ShellReading:
     """One word for all parts: the one that tells most, and ``exec`` where any part is unknown."""
-    ops = {op for op, _ in parts}
+    ops = [op for op, _ in parts]  # a list: hashing a member costs more than looking through a few
     if not clear or ToolOp.EXEC in ops:
         return ShellReading(ToolOp.EXEC, polling, None)
     if ToolOp.TEST in ops:
         return ShellReading(ToolOp.TEST, polling, None)
     if written is not None:
         return ShellReading(ToolOp.WRITE, polling, written)
-    for op in (ToolOp.WRITE, ToolOp.READ, ToolOp.SEARCH, ToolOp.LIST):
+    for op in _TELLING:
         if op in ops:
             return ShellReading(op, polling, next((its for found, its in parts if found is op and its), None))
     return ShellReading(ToolOp.EXEC, polling, None)

@@ -62,11 +62,6 @@ _NAMES = {
 }
 _OPS = {name: op for op, names in _NAMES.items() for name in names.split()}
 
-_MUTATES = {
-    **dict.fromkeys((ToolOp.READ, ToolOp.SEARCH, ToolOp.LIST, ToolOp.WEB, ToolOp.PLAN), False),
-    ToolOp.RECALL: False,
-    ToolOp.WRITE: True,
-}
 _UNSURE = _names("memory savememory browser browseraction browseinteractive webbrowser webbrowserclick")
 _WAITING_AGENTS = frozenset(("wait", "waitagent"))
 _POLLING = _names("bashoutput taskoutput agentoutput agentoutputtool getterminaloutput wait waitagent sleep monitor")
@@ -94,6 +89,13 @@ _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE
 _LONGEST = 1_000
 
 
+_UNTOLD = (ToolOp.EXEC, ToolOp.TEST, ToolOp.SPAWN, ToolOp.OTHER)
+
+
+def _changes(op: ToolOp) -> bool | None:
+    return None if op in _UNTOLD else op is ToolOp.WRITE
+
+
 class ToolReading(NamedTuple):
     """What one call does. ``mutates`` and ``polling`` are None where the tool is unknown."""
 
@@ -106,8 +108,8 @@ class ToolReading(NamedTuple):
 class Tool(NamedTuple):
     """What a name alone tells. ``keys``: the arguments that may hold the target, first one first.
 
-    ``by_command``: the command decides (a shell, an editor with subcommands, typing into a running program). ``told`` is
-    the reading of a call without arguments.
+    ``by_command``: the command decides (a shell, an editor with subcommands, typing into a running program).
+    ``told`` is the reading of a call without arguments.
     """
 
     short: str
@@ -146,7 +148,7 @@ def mutates_of(name: str | None, op: ToolOp) -> bool | None:
     ``op`` is what :func:`op_of` said of the call. Commands that are not understood, tests and sub-agents are None.
     """
     tool = tool_of(name)
-    return tool.mutates if op is tool.op else _MUTATES.get(op)
+    return tool.mutates if op is tool.op else _changes(op)
 
 
 def polling_of(name: str | None, command: str | Sequence[str] | None = None) -> bool | None:
@@ -207,7 +209,7 @@ def _read_name(name: str) -> Tool:
     if short not in _OPS:
         short = _squeezed(re.split(r"[./:]", bare)[-1])
     op = _OPS.get(short, ToolOp.OTHER)
-    mutates = _MUTATES.get(op)
+    mutates = _changes(op)
     if short in _UNSURE:
         mutates = None
     elif short in _WAITING_AGENTS:
@@ -229,11 +231,11 @@ def _read_name(name: str) -> Tool:
 def _commanded(tool: Tool, command: str | Sequence[str]) -> ToolReading:
     if tool.short in _SHELLS:
         shell = read_command(command)
-        return ToolReading(shell.op, _MUTATES.get(shell.op), shell.polling, shell.target)
+        return ToolReading(shell.op, _changes(shell.op), shell.polling, shell.target)
     if tool.short == _TYPING:
         return ToolReading(tool.op, tool.mutates, not command, None)
     op = ToolOp.READ if command == "view" else tool.op
-    return ToolReading(op, _MUTATES.get(op), False, None)
+    return ToolReading(op, _changes(op), False, None)
 
 
 def about(value: str, key: str) -> str:

@@ -13,8 +13,10 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import os
 import random
 import resource
+import shlex
 import shutil
 import subprocess
 import sys
@@ -276,11 +278,60 @@ def _reader() -> Way:
     return read
 
 
+def _command() -> Way:
+    """The whole command in this process, all its imports but the interpreter's own included."""
+    from contextlib import redirect_stdout
+    from io import StringIO
+
+    def read(files: Sequence[Path]) -> str:
+        from harness.cli.main import main as command
+
+        top = os.path.commonpath([str(path) for path in files])
+        with redirect_stdout(StringIO()) as page:
+            code = command(["replay", top, "--processes", "1", "--afresh"])
+        return f"exit {code}, {len(page.getvalue().splitlines())} lines on the screen"
+
+    return read
+
+
+def _linked(source: str, target: str) -> None:
+    """Another name for a file, or a copy where that cannot be."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)
+
+
+def _ccusage(command: str, folder: Path) -> str:
+    """What ccusage says of the same files, beside what ``replay`` says; its speed with its own start."""
+    with tempfile.TemporaryDirectory(prefix="replay-speed-", dir=folder.resolve().parent) as home:
+        # It follows no links to folders.
+        shutil.copytree(folder, Path(home) / "projects" / "corpus", copy_function=_linked)
+        begun = time.perf_counter()
+        words = [*shlex.split(command), "daily", "--json", "--offline"]
+        done = subprocess.run(words, env={**os.environ, "CLAUDE_CONFIG_DIR": home}, capture_output=True, check=True)
+        seconds = time.perf_counter() - begun
+    theirs = json.loads(done.stdout)["totals"]
+    replay = [sys.executable, "-m", "harness", "replay", str(folder), "--afresh", "--json", "-"]
+    ours = json.loads(subprocess.run(replay, capture_output=True, check=True, cwd=ROOT).stdout)["all"]["metrics"]
+    pairs = {
+        "inputTokens": "fresh_tokens",
+        "cacheReadTokens": "cache_read_tokens",
+        "cacheCreationTokens": "cache_write_tokens",
+        "outputTokens": "output_tokens",
+    }
+    unlike = [f"{a} {theirs[a]:,} and {ours[b]['value']:,}" for a, b in pairs.items() if theirs[a] != ours[b]["value"]]
+    megabytes = sum(path.stat().st_size for path in folder.rglob("*.jsonl")) / MB
+    told = "totals differ: " + "; ".join(unlike) if unlike else "the same four totals as replay"
+    return f"{'ccusage, with its start':32} {megabytes / seconds:6.0f} MB/s  {told}"
+
+
 Way = Callable[[Sequence[Path]], str]
 _WAYS: dict[str, tuple[str, Callable[[], Way]]] = {
     "orjson": ("plain orjson, line by line", _orjson),
     "msgspec": ("plain msgspec, line by line", _msgspec),
     "reader": ("this reader, all events", _reader),
+    "command": ("the whole command, one process", _command),
 }
 
 
@@ -304,6 +355,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--folder", type=Path, help="where the corpus lies; kept if named, and used again if it is there"
     )
+    parser.add_argument("--ccusage", metavar="COMMAND", help="how ccusage is called here, to compare speed and totals")
     parser.add_argument("--only", choices=sorted(_WAYS), help=argparse.SUPPRESS)
     args = parser.parse_args(argv)
     if args.only:
@@ -314,6 +366,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not any(folder.rglob("*.jsonl")):
             write_corpus(folder, args.megabytes * MB, args.seed)
         _table(folder, args.repeat)
+        if args.ccusage:
+            print(_ccusage(args.ccusage, folder))
     finally:
         if args.folder is None:
             shutil.rmtree(folder)

@@ -119,7 +119,7 @@ def row_of(metric_id: str, rows: Mapping[str, MetricRow] | None = None) -> Metri
     if found is None:
         raise SelectionError(
             f"There is no metric of recorded runs named {metric_id}{did_you_mean(metric_id, known)}; "
-            "`python -m harness replay --help` tells what there is."
+            "`python -m harness list --recorded` shows all."
         )
     return found
 

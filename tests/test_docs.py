@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,8 +35,10 @@ def lay_out(page: str, folder: Path) -> list[str]:
 @pytest.mark.parametrize("page", PAGES)
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
     commands = lay_out(page, tmp_path)
+    shutil.copytree(REPO / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(["git", "init", "--quiet", str(tmp_path)], check=True)
-    environment = {**os.environ, "PYTHONPATH": str(REPO), "PYTHONDONTWRITEBYTECODE": "1"}
+    own = {"PYTHONPATH": str(REPO), "PYTHONDONTWRITEBYTECODE": "1", "XDG_CACHE_HOME": str(tmp_path / ".cache")}
+    environment = {**os.environ, **own}
     for command in commands:
         words = [sys.executable, "-m", "harness", *command.split()[1:]]
         done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)

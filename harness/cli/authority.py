@@ -67,18 +67,21 @@ def _repro(arguments: argparse.Namespace) -> Exit:
 def _authority(arguments: argparse.Namespace) -> Exit:
     from harness.jobs.authority import PAGE, check, write
     from harness.project import load_project
+    from harness.report.inert import inert
 
     root = load_project(Path.cwd()).root
     if arguments.check or arguments.strict:
         state, findings = check(root)
         return _report(findings, strict=arguments.strict, empty=not state.authority.artifacts)
-    changed, unsound = write(root)
-    if unsound:
-        print_findings(unsound)
+    done = write(root)
+    if done.unsound:
+        print_findings(done.unsound)
         print("Nothing is written: a run file is not sound.")
         return Exit.FAILED
-    print(f"Written: {', '.join(changed)}; commit them." if changed else f"{PAGE} and the documents stand as they are.")
-    return Exit.OK
+    print_findings(done.unread)
+    stands = f"{PAGE} and the documents stand as they are."
+    print(inert(f"Written: {', '.join(done.changed)}; commit them.") if done.changed else stands)
+    return Exit.PARTLY_READ if done.unread else Exit.OK
 
 
 def print_findings(findings: Iterable[Finding]) -> None:

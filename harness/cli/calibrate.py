@@ -46,8 +46,7 @@ def _calibrate(arguments: argparse.Namespace) -> Exit:
 
     project = load_project(Path.cwd())
     target, to_stdout = arguments.json, arguments.json == "-"
-    record = (project.root / "baselines").glob("*/**/*")
-    if target is not None and not to_stdout and is_input(target, [*files((), project), *record]):
+    if target is not None and not to_stdout and is_input(target, files((), project)):
         say(f"--json {target} names an input and would replace it. Name a new file: --json calibrated.json")
         return Exit.UNUSABLE
     with (

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit
+from harness.cli.run_inputs import kept
 from harness.cli.streams import say
 from harness.cli.words import is_input
 
@@ -43,7 +44,7 @@ def _doctor(arguments: argparse.Namespace) -> Exit:
     from harness.report.width import columns
 
     root = find_root(Path.cwd())
-    if arguments.json not in (None, "-") and is_input(arguments.json, [root / "pyproject.toml"]):
+    if arguments.json not in (None, "-") and is_input(arguments.json, [root / "pyproject.toml", *kept(root)]):
         say(f"--json {arguments.json} names the project's own file. Name a new one: --json doctor.json")
         return Exit.UNUSABLE
     diagnosis = examine(root)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.exits import Exit, highest
+from harness.cli.run_inputs import kept
 from harness.cli.streams import say
 from harness.cli.words import is_input
 
@@ -25,14 +26,14 @@ def compare_files(arguments: argparse.Namespace) -> Exit:
     from harness.judge.compose import claim_of, compose
     from harness.judge.rule import DELTA
     from harness.record.plain import plain
-    from harness.record.store import write_atomic
+    from harness.record.store import find_root, write_atomic
     from harness.report.gate_page import decided_by, sentence_of_comparison
     from harness.report.inert import encoding_of, inert
     from kpis.terms.kpi import Gate
 
     base, head = (Path(name) for name in vars(arguments)["from"])
-    if arguments.json not in (None, "-") and is_input(arguments.json, (base, head)):
-        say(f"--json {arguments.json} would write over a file that is compared. Name another file.")
+    if arguments.json not in (None, "-") and is_input(arguments.json, (base, head, *kept(find_root(Path.cwd())))):
+        say(f"--json {arguments.json} would write over a file that is compared, or kept. Name another file.")
         return Exit.UNUSABLE
     compared = compare(base, head)
     rows = compared.rows

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kpis.registry import Catalog
     from kpis.terms.kpi import Kpi, Status
 
-__all__ = ["add_parsers", "cmd_catalog", "cmd_explain", "cmd_list"]
+__all__ = ["add_parsers", "cmd_catalog", "cmd_explain", "cmd_list", "print_json"]
 
 
 def add_parsers(subparsers: Any) -> None:
@@ -32,12 +32,14 @@ def add_parsers(subparsers: Any) -> None:
     listing.add_argument("--layer", nargs="+", action="extend", default=[], metavar="L", help="only these layers")
     listing.add_argument("--status", nargs="+", action="extend", default=[], metavar="S", help="with these statuses")
     listing.add_argument("--gate", nargs="+", action="extend", default=[], metavar="G", help="with these kinds of gate")
+    listing.add_argument("--recorded", action="store_true", help="the metrics of recorded runs instead")
     listing.add_argument("--json", action="store_true", help="as JSON, with every key of the row")
     listing.set_defaults(handler=cmd_list)
 
-    words = "everything about one KPI, and how to reproduce it"
+    words = "everything about one KPI or metric of recorded runs, and how to reproduce it"
     explain = subparsers.add_parser("explain", help=words, description=f"Show {words}.", allow_abbrev=False)
     explain.add_argument("kpi", metavar="KPI", help="its id, alias or symbol")
+    explain.add_argument("--recorded", action="store_true", help="the metric of recorded runs, if a KPI has its name")
     explain.add_argument("--json", action="store_true", help="the row as JSON")
     explain.set_defaults(handler=cmd_explain)
 
@@ -61,6 +63,10 @@ def _opened() -> tuple[Project, Catalog]:
 
 def cmd_list(args: argparse.Namespace) -> Exit:
     """Print the KPIs that all filters let through; 5 where there is none."""
+    if args.recorded:
+        from harness.cli.listing_recorded import list_recorded
+
+        return list_recorded(args)
     from harness.jobs.evidence import gather
     from harness.report.catalog_list import list_text
     from harness.report.width import columns
@@ -75,7 +81,7 @@ def cmd_list(args: argparse.Namespace) -> Exit:
     statuses = {kpi.id: evidence.status(catalog, kpi) for kpi in chosen}
     kept = [kpi for kpi in chosen if _passes(kpi, statuses[kpi.id], args)]
     if args.json:
-        _print_json({"schema": "harness.list/1", "kpis": [_plain(catalog, kpi, statuses[kpi.id]) for kpi in kept]})
+        print_json({"schema": "harness.list/1", "kpis": [_plain(catalog, kpi, statuses[kpi.id]) for kpi in kept]})
     elif kept:
         print(list_text(kept, statuses, columns(sys.stdout)), end="")
     _say_passed_over(evidence.refused)
@@ -114,7 +120,7 @@ def _passes(kpi: Kpi, status: Status, args: argparse.Namespace) -> bool:
 
 
 def cmd_explain(args: argparse.Namespace) -> Exit:
-    """Print all about one KPI."""
+    """Print all about one KPI, or one metric of recorded runs."""
     from harness.jobs.catalog import emits, seam_file
     from harness.jobs.evidence import gather
     from harness.measure.launch import INSTRUMENT
@@ -122,11 +128,16 @@ def cmd_explain(args: argparse.Namespace) -> Exit:
     from harness.report.width import columns
 
     project, catalog = _opened()
+    if args.recorded or args.kpi not in catalog:
+        from harness.cli.listing_recorded import explain_recorded, is_recorded
+
+        if args.recorded or is_recorded(args.kpi, catalog.names | {stone.id for stone in catalog.retired}):
+            return explain_recorded(args)
     kpi = catalog.get(args.kpi)
     evidence = gather(project, [kpi])
     status = evidence.status(catalog, kpi)
     if args.json:
-        _print_json({"schema": "harness.explain/1", "kpi": _plain(catalog, kpi, status)})
+        print_json({"schema": "harness.explain/1", "kpi": _plain(catalog, kpi, status)})
     else:
         text = explain_text(
             catalog,
@@ -193,7 +204,8 @@ def _plain(catalog: Catalog, kpi: Kpi, status: Status) -> dict[str, Any]:
     }
 
 
-def _print_json(value: dict[str, Any]) -> None:
+def print_json(value: dict[str, Any]) -> None:
+    """Print ``value`` as JSON with sorted keys."""
     import json
 
     # Where the output lacks a character, only the escapes of JSON keep it readable as JSON.

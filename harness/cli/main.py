@@ -48,11 +48,9 @@ def _guarded(words: list[str]) -> int:
         return _dispatch(words)
     except SystemExit as leaving:  # argparse has said what it had to say
         return int(leaving.code or 0) if isinstance(leaving.code, int | None) else int(Exit.UNUSABLE)
-    except BrokenPipeError:
-        silence(sys.stdout)
-        return int(Exit.OK)
     except OSError as error:
-        # Standard output on a full disk, or a file that vanished: what was measured is stored by then.
+        # Standard output on a full disk, or a file that vanished: what was measured is stored by then. A reader that
+        # goes away is no error at all here, see harness.cli.streams.
         silence(sys.stdout)
         say(_exhausted(error) or lost(error))
         return int(Exit.INTERNAL)
@@ -138,8 +136,6 @@ def _drained(code: int) -> int:
 
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        silence(sys.stdout)
     except (OSError, ValueError) as error:
         silence(sys.stdout)
         if isinstance(error, OSError):

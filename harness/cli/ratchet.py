@@ -79,8 +79,7 @@ def _check(arguments: argparse.Namespace) -> Exit:
     project = load_project(Path.cwd())
     target, to_stdout = arguments.json, arguments.json == "-"
     named = [] if arguments.run is None else [Path(arguments.run)]
-    record = (project.root / "baselines").glob("*/**/*")
-    if target is not None and not to_stdout and is_input(target, [*named, *files((), project), *record]):
+    if target is not None and not to_stdout and is_input(target, [*named, *files((), project)]):
         say(f"--json {target} names an input and would replace it. Name a new file: --json ratchet.json")
         return Exit.UNUSABLE
     catalog = project_catalog(project)

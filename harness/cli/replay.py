@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from harness.cli.exits import Exit, highest
 from harness.cli.streams import say
-from harness.cli.words import is_input
 
 if TYPE_CHECKING:
     from harness.jobs.replay import Asked
@@ -58,12 +57,13 @@ def add_parser(commands: Any) -> None:
 
 
 def _replay(arguments: argparse.Namespace) -> Exit:
+    from harness.cli.replay_words import fault_of
     from harness.formats.limits import FormatError
     from harness.jobs.replay import Asked
     from harness.jobs.replay_oracles import read_oracles
     from kpis.prices import PriceError, shipped_prices, user_prices
 
-    if (fault := _fault(arguments)) is not None:
+    if (fault := fault_of(arguments)) is not None:
         say(fault)
         return Exit.UNUSABLE
     try:
@@ -75,7 +75,7 @@ def _replay(arguments: argparse.Namespace) -> Exit:
     if arguments.explain is not None:
         from harness.cli.replay_explain import explain
 
-        return explain(arguments, table)
+        return explain(arguments, Asked(table, ledger=arguments.explain.startswith("time_"), oracles=oracles))
     paths = arguments.compare or arguments.path
     asked = Asked(table, ledger=arguments.time or _small(paths), by=arguments.by, oracles=oracles)
     if arguments.compare is not None:
@@ -88,39 +88,9 @@ def _replay(arguments: argparse.Namespace) -> Exit:
         from harness.cli.replay_ends import gate_runs
 
         return highest([gate_runs(arguments, result, table.name), code])
-    put(result, arguments, table.name)
+    if code is not Exit.UNUSABLE:
+        put(result, arguments, table.name)
     return code
-
-
-def _fault(arguments: argparse.Namespace) -> str | None:
-    """What is wrong with the words, as a sentence that ends in words that are right."""
-    from harness.formats.run_formats import NAMES
-    from kpis.errors import did_you_mean
-    from kpis.formulas.recorded.carried import BY
-
-    paths = arguments.compare or arguments.path
-    if arguments.compare is not None and arguments.path:
-        return "--compare takes two folders and nothing beside them: python -m harness replay --compare ARM_A ARM_B"
-    if not paths:
-        return "Nothing was named to read. Name a file or a folder: python -m harness replay ~/.claude/projects"
-    if arguments.format is not None and arguments.format not in NAMES:
-        hint = did_you_mean(arguments.format, NAMES)
-        return f"There is no format {arguments.format!r}{hint}; it is one of {', '.join(NAMES)}."
-    if arguments.by is not None and arguments.by not in BY:
-        return (
-            f"Nothing is attributed by {arguments.by!r}, but by {', '.join(BY)}. See: python -m harness replay --help"
-        )
-    if arguments.processes is not None and arguments.processes < 1:
-        return "--processes takes a number from 1 on: python -m harness replay --processes 2 PATH"
-    if arguments.accept and arguments.gate is None:
-        return "--accept puts runs onto a record, and none is named: python -m harness replay --gate NAME --accept PATH"
-    if arguments.worse and not (arguments.accept and (arguments.why or "").strip()):
-        return "--worse goes with a reason: python -m harness replay --gate NAME --accept --worse ID --why TEXT PATH"
-    target = arguments.json
-    named = [*map(Path, paths), *(Path(each) for each in (arguments.prices, arguments.oracles) if each is not None)]
-    if target not in (None, "-") and is_input(target, [*named, *_below(paths, target)]):
-        return f"--json {target} names an input and would replace it. Name a new file: --json replay.json"
-    return None
 
 
 def read(arguments: argparse.Namespace, paths: list[str], asked: Asked) -> Replayed:
@@ -182,7 +152,12 @@ def exit_code(result: Replayed) -> Exit:
     for issue in every[:3]:
         say(issue.message)
     if not lost:
-        say("No recorded run is there. What can be read is listed by: python -m harness replay --help")
+        from harness.formats.run_formats import NAMES
+
+        say(
+            f"No recorded run is there, in none of the known formats ({', '.join(NAMES)}). Name a file or a folder "
+            "that has one: python -m harness replay ~/.claude/projects"
+        )
     return Exit.UNUSABLE
 
 
@@ -190,11 +165,3 @@ def _small(paths: list[str]) -> bool:
     """Whether all that was named are files of at most :data:`_LEDGER_BYTES` together."""
     sizes = [Path(path).stat().st_size for path in paths if Path(path).is_file()]
     return len(sizes) == len(paths) and sum(sizes) <= _LEDGER_BYTES
-
-
-def _below(paths: list[str], target: str) -> list[Path]:
-    """The target itself, where it exists and lies below a folder that is read."""
-    if not Path(target).is_file():
-        return []
-    real = Path(target).resolve()
-    return [real] if any(real.is_relative_to(Path(path).resolve()) for path in paths if Path(path).is_dir()) else []

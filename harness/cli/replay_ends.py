@@ -33,6 +33,11 @@ def compare_arms(arguments: argparse.Namespace, asked: Asked) -> Exit:
     one, two = (Path(path).name or path for path in arguments.compare)
     console = console_on(sys.stdout)
     render_compared(compare(*arms), (one, two), console, verbose=arguments.verbose)
+    if all(arm.contexts for arm in arms):
+        from harness.jobs.replay_compare_context import compare_contexts
+        from harness.report.replay_compare_context import render_contexts
+
+        render_contexts(compare_contexts(*(arm.contexts for arm in arms)), console, verbose=arguments.verbose)
     return highest(codes)
 
 
@@ -45,6 +50,7 @@ def gate_runs(arguments: argparse.Namespace, result: Replayed, prices: str) -> E
     path = baseline_path(load_project(Path.cwd()).root, arguments.gate)
     before = read_baseline(path)
     if arguments.accept:
+        put(result, arguments, prices)
         return _accept(arguments, result, path, before)
     gated = gate(result, before)
     put(result, arguments, prices, gated)
@@ -84,7 +90,9 @@ def _accept(arguments: argparse.Namespace, result: Replayed, path: Path, before:
     blob = encode(done.baseline)
     if before is None or blob != encode(before):
         write_atomic(path, blob)
-        print(f"{len(done.baseline.metrics):,} metrics of {done.baseline.runs:,} runs are on record: {path.name}")
+        runs = f"{done.baseline.runs:,} run{'s' * (done.baseline.runs != 1)}"
+        said = f"{len(done.baseline.metrics):,} metrics of {runs} are on record: {path.name}"
     else:
-        print("Nothing moved, and nothing was written.")
+        said = "Nothing moved, and nothing was written."
+    print(said, file=sys.stderr if arguments.json == "-" else sys.stdout)
     return Exit.FAILED if done.refused else Exit.OK

@@ -4,45 +4,62 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from harness.cli.exits import Exit
-from harness.cli.streams import say
 
 if TYPE_CHECKING:
-    from kpis.formulas.recorded.pricing import PriceTable
+    from harness.jobs.replay import Asked
+    from harness.record.replay import Replayed
+    from kpis.terms.metric import MetricRow
 
 __all__ = ["explain"]
 
 _SHOWN = 20
 
 
-def explain(arguments: argparse.Namespace, table: PriceTable) -> Exit:
+def explain(arguments: argparse.Namespace, asked: Asked) -> Exit:
     """Print the row of the metric, its value over all runs, and the lines behind it, the first of them or all."""
-    from harness.jobs.replay import Asked, replay, runs_of
+    from harness.cli.replay import exit_code
+    from harness.jobs.replay import replay, runs_of
     from harness.report.page import console_on
     from harness.report.replay_explain import render_explained
-    from kpis.errors import SelectionError
     from kpis.formulas.recorded.evaluate import metrics
     from kpis.formulas.recorded.evidence import evidence
     from kpis.recorded_metrics import row_of
 
     number = arguments.explain
-    try:
-        row = row_of(number)
-    except SelectionError as error:
-        say(str(error))
-        return Exit.UNUSABLE
-    result = replay(
-        arguments.path, Asked(table, ledger=number.startswith("time_")), forced=arguments.format, processes=1
-    )
+    row = row_of(number)
+    result = replay(arguments.path, asked, forced=arguments.format, processes=1)
+    code = exit_code(result)
+    if code is Exit.UNUSABLE:
+        return code
     found = metrics(result.parts).get(number)
     if found is None:
-        say(
-            f"{number} is not a number of a transcript: it takes what `{', '.join(row.needs)}` say. "
-            "See those that are: python -m harness replay --json - PATH"
-        )
-        return Exit.UNUSABLE
-    lines = (line for run in runs_of(arguments.path, arguments.format) for line in evidence(run, number, table))
+        return _explain_context(arguments, row, result)
+    lines = (line for run in runs_of(arguments.path, arguments.format) for line in evidence(run, number, asked.table))
     render_explained(row, found, lines, console_on(sys.stdout), most=None if arguments.verbose else _SHOWN)
-    return Exit.OK if result.runs else Exit.UNUSABLE
+    return code
+
+
+def _explain_context(arguments: argparse.Namespace, row: MetricRow, result: Replayed) -> Exit:
+    """The same for a metric that only a run recorded for its context has."""
+    from harness.cli.replay import exit_code
+    from harness.jobs.replay import runs_of
+    from harness.jobs.replay_context import not_of_transcripts
+    from harness.record.replay_context import combined, gates_of
+    from harness.report.page import console_on
+    from harness.report.replay_context import told_states
+    from harness.report.replay_explain import render_explained
+    from kpis.formulas.context.evidence import evidence
+
+    contexts = result.contexts
+    found = combined(contexts).get(row.id) or not_of_transcripts(row)
+    states = gates_of(contexts).get(row.id)
+    if states:
+        found = replace(found, notes=(*found.notes, f"runs by state of the gate: {told_states(states)}"))
+    every = (context for run in runs_of(arguments.path, arguments.format) for context in run.contexts)
+    lines = (line for run in every for line in evidence(run, row.id))
+    render_explained(row, found, lines, console_on(sys.stdout), most=None if arguments.verbose else _SHOWN)
+    return exit_code(result)

@@ -48,8 +48,6 @@ def show(json: str | None, catalog: Catalog, finished: Finished, codes: list[Exi
             said.append((f"{error}{kept}", Exit.INTERNAL))
     try:
         _put(finished, catalog, blob if to_stdout else None, verbose)
-    except BrokenPipeError:  # a reader that goes away is no error
-        silence(sys.stdout)
     except OSError as error:
         silence(sys.stdout)
         said.append((lost(error) + kept, Exit.INTERNAL))

@@ -17,19 +17,29 @@ if TYPE_CHECKING:
     from harness.formats.workload import LoadedWorkload
     from harness.project import Project
 
-__all__ = ["files", "read_runtimes", "read_workloads", "say_issues"]
+__all__ = ["files", "kept", "read_runtimes", "read_workloads", "say_issues"]
 
 _LOST = re.compile(r": E_(?:BAD|LONG|TORN)_LINE: (?:(\d+) lines |Line \d|The file ends in the middle)")
 """What a reader says of lines that it had to leave out; of NUL bytes after the last line it says something else."""
 
 
 def files(workloads: Sequence[str], project: Project) -> list[Path]:
-    """Every file that the run is made from, whether or not it can be read."""
+    """Every file that a run is made from or was written from one, whether or not it can be read."""
     from harness.project import plugin_kpi_files
     from kpis.registry import CATALOG
 
     own = [project.root / "pyproject.toml", *project.kpi_files, *plugin_kpi_files().values(), *CATALOG.glob("*.toml")]
-    return [*map(Path, workloads), *own]
+    return [*map(Path, workloads), *own, *kept(project.root)]
+
+
+def kept(root: Path) -> list[Path]:
+    """What the project in ``root`` keeps: its documents, the record of its machines, and the runs that it has made."""
+    from harness.jobs.authority import PAGE
+    from harness.jobs.catalog import PAGE as CATALOG_PAGE
+    from harness.record.store import runs
+
+    pages = [root / name for name in (PAGE, CATALOG_PAGE, "README.md")]
+    return [*pages, *(root / "docs").rglob("*.md"), *(root / "baselines").glob("*/**/*"), *runs(root)]
 
 
 def read_runtimes(names: Sequence[str]) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ NAMES = {
     "baseline": "the record of a layer, as its TOML reads",
     "ratchet": "what ratchet check --json writes",
     "calibration": "the floors of a machine, calibration.json",
+    "replay": "what replay --json writes",
 }
 """The published schemas, and what each describes. The authority has no file of its own: it points into run files."""
 
@@ -45,6 +46,10 @@ def _document(name: str) -> dict[str, Any]:
         from kpis.schema import kpi_schema
 
         return kpi_schema()
+    if name == "replay":
+        from harness.record.replay_schema import replay_schema
+
+        return replay_schema()
     from harness.record.published import baseline_schema, calibration_schema, ratchet_schema
 
     return {"baseline": baseline_schema, "ratchet": ratchet_schema, "calibration": calibration_schema}[name]()

@@ -1,21 +1,56 @@
 """The standard streams as a command finds them: closed, full, hung up, or in an encoding that lacks a character.
 
 None of that may cost a measurement, end in a traceback, or let a file of ours land on a descriptor that somebody
-writes to. Refuses to hide that an output was lost: what cannot be written is an OSError, until somebody has told it.
+writes to. A reader that goes away has seen enough: the command goes on to its end, and its exit code is what it would
+have been. Refuses to hide that an output was lost: what cannot be written is an OSError, until somebody has told it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
 
 __all__ = ["lost", "note", "prepare", "say", "silence"]
 
 
+class _Outlasting(io.FileIO):
+    """A stream that forgets what is written once its reader has gone."""
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            _point_at_nothing(self.fileno())
+            return super().write(data)
+
+
+def _outlasting(stream: TextIO) -> TextIO:
+    """``stream`` with its own descriptor, encoding and buffering, which outlasts its reader; a stand-in as it is."""
+    if not isinstance(stream, io.TextIOWrapper) or isinstance(stream.buffer, io.BytesIO):
+        return stream
+    bare = isinstance(stream.buffer, io.RawIOBase)  # python -u
+    raw = stream.buffer if bare else getattr(stream.buffer, "raw", None)
+    if not isinstance(raw, io.FileIO) or isinstance(raw, _Outlasting):
+        return stream
+    stream.flush()
+    ours = _Outlasting(raw.fileno(), "w", closefd=False)
+    return io.TextIOWrapper(
+        ours if bare else io.BufferedWriter(ours),  # as the interpreter itself does for -u
+        encoding=stream.encoding,
+        errors=stream.errors,
+        line_buffering=stream.line_buffering,
+        write_through=stream.write_through,
+    )
+
+
 def prepare() -> None:
-    """Put something in the place of each closed stream, and let no character be a fault.
+    """Put something in the place of each closed stream, let no character be a fault, and outlast every reader.
 
     A closed standard output becomes one that cannot be written, so that what was printed is missed; standard error
     becomes one that forgets.
@@ -25,6 +60,8 @@ def prepare() -> None:
             handle = os.open(os.devnull, flags)  # the lowest free descriptor, which is the one that was closed
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, open(handle, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - a handle; open to the end
+        elif name != "stdin":
+            setattr(sys, name, _outlasting(getattr(sys, name)))
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)  # a buffer in memory holds every character
         if reconfigure is not None:
@@ -71,6 +108,10 @@ def lost(error: OSError) -> str:
 def silence(stream: TextIO) -> None:
     """Point ``stream`` at nothing, so that the interpreter's own flush at exit does not fail again."""
     with contextlib.suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, stream.fileno())
-        os.close(nothing)
+        _point_at_nothing(stream.fileno())
+
+
+def _point_at_nothing(descriptor: int) -> None:
+    nothing = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nothing, descriptor)
+    os.close(nothing)

@@ -62,6 +62,10 @@ def _calls(value: Any) -> bool:
     return isinstance(value, dict) and all(edge.isdecimal() and _count(times) for edge, times in value.items())
 
 
+def _rated(value: Mapping[str, Any]) -> bool:
+    return _positive(value["numerator"]) and _positive(value["denominator"]) and _texts(value["evidence"])
+
+
 _ALWAYS: dict[str, Test] = {"seconds": lambda value: _number(value) and value >= 0}
 _IF_THERE: dict[str, Test] = {
     "printed": _count,
@@ -77,7 +81,8 @@ _SLICE: dict[str, Test] = {
     "engine": lambda value: isinstance(value, str) and value in ENGINES,
     "source": lambda value: value is None or (isinstance(value, str) and value in SOURCES),
 }
-_TALLY = ("numerator", "denominator", "reasons", "excluded", "knobs", "basis", "source", "evidence")
+_TALLY = ("numerator", "denominator", "reasons", "excluded", "knobs", "basis", "source", "evidence", "clocked")
+_RATIO = ("numerator", "denominator", "evidence")
 _COUNTED: dict[str, Test] = {"tally": lambda value: isinstance(value, dict) and set(_TALLY) == set(value)}
 _TASKS: dict[str, dict[str, Test]] = {
     "calibrate": {"loops": lambda value: _count(value) and value > 0},
@@ -87,6 +92,10 @@ _TASKS: dict[str, dict[str, Test]] = {
         "process_ns": _number,
         "overhead_share": _number,
         "pyperf": _pyperf,
+    },
+    "ratio": {
+        "ratio": lambda value: isinstance(value, dict) and set(value) == set(_RATIO) and _rated(value),
+        "rounds": lambda value: isinstance(value, dict) and all(map(_numbers, value.values())),
     },
 }
 
@@ -98,7 +107,8 @@ def answer_fault(task: str, *, timed: bool, answer: Any) -> str | None:
     if "undefined" in answer:
         wanted: Mapping[str, Test] = {"undefined": _said}
     elif task in ("discover", "tally"):
-        wanted = _SLICE if timed else _COUNTED
+        arms = task == "discover" and answer.get("slice") == "parts"
+        wanted = _SLICE if timed or arms else _COUNTED
     else:
         wanted = _TASKS[task]
     fault = _first({**_ALWAYS, **wanted}, answer, [*_ALWAYS, *wanted])

@@ -92,7 +92,7 @@ class Asker:
 
         def asked(task: str, index: int, extra: Mapping[str, Any]) -> dict[str, Any]:
             name = json.dumps([point.key, task, index, extra.get("loops")])
-            timed = point.kpi.estimand.timed
+            timed = point.kpi.timed
             answer = self.known.get(name)
             if answer is None or answer_fault(task, timed=timed, answer=answer) is not None:
                 job = {**self._job(point), "task": task, "frozen_sync": frozen_sync, **extra}

@@ -7,35 +7,43 @@ committed run files alone; neither measures anything.
 
 from __future__ import annotations
 
+import os
 import posixpath
+import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.formats.limits import regular_bytes
 from harness.jobs.authority_artifacts import artifacts_of
-from harness.jobs.authority_documents import constant, documents_of
+from harness.jobs.authority_documents import constant, documents_of, text_of, why_of
 from harness.jobs.authority_faults import document_faults, row_faults, tombstone_faults
-from harness.jobs.authority_findings import Fault, Finding, differs
+from harness.jobs.authority_findings import Fault, Finding, differs, told_once
 from harness.jobs.authority_sources import Sources
 from harness.jobs.catalog import emits, seam_file
 from harness.jobs.rows import project_catalog
 from harness.project import load_project
-from harness.record.store import write_atomic
+from harness.record.floors import calibration_fault
+from harness.record.store import StoreError, require_inside, write_atomic
 from harness.report.authority import Authority, authority_markdown
 from harness.report.authority_blocks import AUTHORITY, document_of, filled
 from harness.report.authority_constants import constant_faults, constants_filled
 from harness.report.authority_numbers import Artifact
 from harness.report.authority_rows import newest_rows
 from harness.report.authority_select import block_faults, block_text
+from harness.report.naming import typed
 from kpis.registry import Catalog
 from kpis.terms.kpi import Kpi
 
-__all__ = ["GENERATORS", "PAGE", "State", "check", "gather", "generated", "state_of", "write"]
+__all__ = ["GENERATORS", "PAGE", "State", "Written", "check", "gather", "generated", "kinds_in", "state_of", "write"]
 
 PAGE = "BENCHMARK-AUTHORITY.md"
 
 GENERATORS = {"gatebench": "ci/gatebench/score.py", "peers": "ci/peers.py"}
 """Blocks that other commands fill and check, where the project has them."""
+
+_FILLED = {"gatebench": "docs/gate.md", "peers": "docs/floors.md"}
+"""The one document in which each of those commands fills its block; anywhere else nobody does."""
 
 _AGAIN = "run `python -m harness authority` and commit the result."
 
@@ -94,38 +102,68 @@ def _missing(catalog: Catalog, kpi: Kpi) -> str:
     return f"no probe of the seam {kpi.seam} emits it"
 
 
+def kinds_in(name: str, kinds: Iterable[str]) -> list[str]:
+    """Of the ``kinds`` of blocks that a command fills, those that one fills in the document ``name``."""
+    return [kind for kind in kinds if _FILLED.get(kind, name) == name]
+
+
 def generated(state: State) -> dict[str, str]:
     """The texts as they should be, by name: the page, and each document with its blocks and constants filled."""
     texts = {PAGE: authority_markdown(state.authority)}
     for name, text in state.documents.items():
         folder = posixpath.dirname(name)
+        kinds = kinds_in(name, state.kinds)
         blocks = filled(
             text,
-            state.kinds,
+            kinds,
             lambda block, at=folder: block_text(block, state.authority, state.catalog, at),  # type: ignore[misc]
         )
-        texts[name] = constants_filled(blocks, constant, document_of(blocks, state.kinds).beside_prose)
+        texts[name] = constants_filled(blocks, constant, document_of(blocks, kinds).beside_prose)
     return texts
 
 
-def write(root: Path) -> tuple[list[str], list[Finding]]:
-    """Generate everything in ``root``: the names of what changed. Where a run file is unsound nothing is written.
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The names of what changed. Where a run file is ``unsound`` nothing did; what is ``unread`` stays as it was."""
+
+    changed: tuple[str, ...] = ()
+    unsound: tuple[Finding, ...] = ()
+    unread: tuple[Finding, ...] = ()
+
+
+def write(root: Path) -> Written:
+    """Generate everything in ``root``.
 
     Raises:
         kpis.registry.CatalogError: a file of rows cannot be used.
-        harness.record.store.StoreError: a document cannot be written.
+        harness.record.store.StoreError: a document cannot be written, or a link leads out of the project.
     """
     state = gather(root)
     unsound = [*state.unsound, *row_faults(state.authority.rows, state.catalog, state.authority)]
     if unsound:
-        return [], unsound
-    changed = []
-    for name, text in generated(state).items():
-        path = state.root / name
-        if not path.is_file() or path.read_bytes() != text.encode("utf-8"):
-            write_atomic(path, text.encode("utf-8"))
-            changed.append(name)
-    return changed, []
+        return Written(unsound=tuple(unsound))
+    blobs = {name: text.encode("utf-8") for name, text in generated(state).items()}
+    changed = tuple(name for name, blob in blobs.items() if _differs(state.root / name, blob))
+    for name in changed:
+        require_inside(state.root / name, state.root)
+    for name in changed:
+        write_atomic(state.root / name, blobs[name], within=state.root)
+    return Written(changed, unread=state.unread)
+
+
+def _differs(path: Path, blob: bytes) -> bool:
+    """Whether something else than ``blob`` is at ``path``, or nothing.
+
+    Raises:
+        StoreError: what is there is no file, and nothing is written into it.
+    """
+    if not os.path.lexists(path):
+        return True
+    try:
+        return regular_bytes(path) != blob
+    except OSError as error:
+        look = f"ls -ld {shlex.quote(str(path))}"
+        raise StoreError(f"{path} cannot be read: {error.strerror}; see what it is: `{look}`.") from None
 
 
 def check(root: Path) -> tuple[State, list[Finding]]:
@@ -139,36 +177,49 @@ def check(root: Path) -> tuple[State, list[Finding]]:
     findings += row_faults(state.authority.rows, state.catalog, state.authority)
     findings += tombstone_faults(state.catalog, state.authority)
     findings += _page_faults(state)
+    findings += _calibrations(state.root)
     findings += _stale(state)
-    return state, list(dict.fromkeys(findings))
+    return state, told_once(findings)
 
 
 def _page_faults(state: State) -> Iterator[Finding]:
     wanted = generated(state)
     by_hash = {artifact.hash: artifact for artifact in state.authority.artifacts}
+    unsound = {each.cause for each in state.unsound}
     try:
-        found = {PAGE: (state.root / PAGE).read_bytes().decode("utf-8"), **state.documents}
+        found = {PAGE: text_of(state.root / PAGE), **state.documents}
     except FileNotFoundError:
         yield Finding(Fault.HAND_EDIT, f"{PAGE} does not exist; {_AGAIN}")
         found = dict(state.documents)
     except (OSError, UnicodeDecodeError) as error:
-        yield Finding(Fault.HAND_EDIT, f"{PAGE} cannot be read ({error}); {_AGAIN}")
+        yield Finding(Fault.HAND_EDIT, f"{PAGE} cannot be read ({why_of(error)}); {_AGAIN}")
         found = dict(state.documents)
     for name, text in found.items():
-        document = document_of(text, state.kinds)
-        yield from document_faults(name, document, by_hash, state.authority, lint=name != PAGE)
+        document = document_of(text, kinds_in(name, state.kinds))
+        own = list(document_faults(name, document, by_hash, state.authority, lint=name != PAGE))
         for block in document.blocks:
             if block.kind == AUTHORITY:
-                yield from _block_findings(name, block.begin, block_faults(block, state.authority, state.catalog))
+                own += _block_findings(name, block.begin, block_faults(block, state.authority, state.catalog))
         for line, fault in constant_faults(text, constant, document.beside_prose):
-            yield Finding(Fault.MARK, f"{name}, line {line}, {fault}; {_AGAIN}")
-        if text != wanted[name]:
+            own.append(Finding(Fault.MARK, f"{name}, line {line}, {fault}; {_AGAIN}"))
+        yield from (each for each in own if not (each.fault is Fault.MISSING and each.cause in unsound))
+        # Whatever is named already is a difference as well, and is not told twice.
+        if text != wanted[name] and all(each.fault is Fault.FREE for each in own):
             yield differs(name, text, wanted[name], _AGAIN)
 
 
 def _block_findings(name: str, line: int, faults: Iterable[str]) -> Iterator[Finding]:
     for fault in faults:
         yield Finding(Fault.MARK, f"{name}, line {line}: {fault}; mend it, then {_AGAIN}")
+
+
+def _calibrations(root: Path) -> Iterator[Finding]:
+    """What a gate would not take for the floors of a machine."""
+    for path in sorted((root / "baselines").glob("*/calibration.json")):
+        if (why := calibration_fault(path)) is not None:
+            name = path.relative_to(root).as_posix()
+            back = f"put it back with `git checkout -- {typed(name)}`, or make it anew: `python -m harness calibrate`"
+            yield Finding(Fault.CALIBRATION, f"{name} cannot be used: {why}; {back}.")
 
 
 def _stale(state: State) -> Iterator[Finding]:

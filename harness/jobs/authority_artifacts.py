@@ -42,19 +42,20 @@ def _read(path: Path, name: str) -> Artifact | Finding:
     try:
         blob = regular_bytes(path)
     except (OSError, ValueError) as error:
-        return Finding(Fault.HASH, f"{name} cannot be read ({str(error).rstrip('.')}); {back}")
+        return Finding(Fault.HASH, f"{name} cannot be read ({str(error).rstrip('.')}); {back}", cause=name)
     begins = hashlib.sha256(blob).hexdigest()[:16]
     if begins != path.stem or not _HASH.fullmatch(path.stem):
-        return Finding(Fault.HASH, f"{name} is not what its name says: its sha256 begins with {begins}; {back}")
+        said = f"{name} is not what its name says: its sha256 begins with {begins}"
+        return Finding(Fault.HASH, f"{said}; {back}", cause=name)
     try:
         run = decode(blob, name)
         document = json.loads(blob)
     except (RunFileError, ValueError, RecursionError, MemoryError) as error:
-        return Finding(Fault.HASH, str(error) if isinstance(error, RunFileError) else f"{name} is no run file; {back}")
+        said = str(error) if isinstance(error, RunFileError) else f"{name} is no run file; {back}"
+        return Finding(Fault.HASH, said, cause=name)
     slug = path.parent.parent.name
     if run.machine.slug != slug:
         move = f"move it to baselines/{run.machine.slug}/runs with `git mv`"
-        return Finding(
-            Fault.HASH, f"{name} is of the machine {run.machine.slug}, and lies with those of {slug}; {move}."
-        )
+        said = f"{name} is of the machine {run.machine.slug}, and lies with those of {slug}"
+        return Finding(Fault.HASH, f"{said}; {move}.", cause=name)
     return Artifact(name, document, run)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from harness.formats.limits import regular_bytes
 from harness.jobs.authority_findings import Fault, Finding
 
-__all__ = ["constant", "documents_of"]
+__all__ = ["constant", "documents_of", "text_of", "why_of"]
 
 _AGAIN = "run `python -m harness authority` and commit the result."
 _OURS = ("harness", "kpis", "seams")
@@ -16,18 +18,41 @@ _OURS = ("harness", "kpis", "seams")
 
 
 def documents_of(root: Path) -> tuple[dict[str, str], list[Finding]]:
-    """README.md and every page below docs/, by name, and findings for those that cannot be read."""
+    """README.md and every page below docs/, by name, and findings for those that cannot be read.
+
+    A folder below docs/ that is a link is not followed, for it may lead in a circle; it is a finding.
+    """
     texts: dict[str, str] = {}
     faults = []
-    for path in (root / "README.md", *sorted((root / "docs").rglob("*.md"))):
+    readme = root / "README.md"
+    below = sorted((root / "docs").rglob("*"))
+    for path in (*([readme] if os.path.lexists(readme) else []), *(path for path in below if path.suffix == ".md")):
         name = path.relative_to(root).as_posix()
         try:
-            texts[name] = path.read_bytes().decode("utf-8")  # read_text would hide changed line endings
-        except FileNotFoundError:
-            continue
+            texts[name] = text_of(path)
         except (OSError, UnicodeDecodeError) as error:
-            faults.append(Finding(Fault.MARK, f"{name} cannot be read ({error}); mend it, then {_AGAIN}"))
+            faults.append(Finding(Fault.MARK, f"{name} cannot be read ({why_of(error)}); mend it, then {_AGAIN}"))
+    for path in below:
+        if path.is_symlink() and path.is_dir():
+            name = path.relative_to(root).as_posix()
+            said = f"{name} is a link to a folder, so that no page behind it is checked"
+            faults.append(Finding(Fault.MARK, f"{said}; put the pages themselves there, then {_AGAIN}"))
     return texts, faults
+
+
+def text_of(path: Path) -> str:
+    """The text of a document, line endings as they are.
+
+    Raises:
+        OSError: it is no regular file, or cannot be read.
+        UnicodeDecodeError: it is no UTF-8.
+    """
+    return regular_bytes(path).decode("utf-8")  # read_text would hide changed line endings
+
+
+def why_of(error: OSError | UnicodeDecodeError) -> str:
+    """Why a document cannot be read, in a few words."""
+    return (error.strerror if isinstance(error, OSError) and error.strerror else str(error)).rstrip(".")
 
 
 def constant(module: str, name: str) -> Any:

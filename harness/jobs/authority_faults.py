@@ -38,7 +38,7 @@ def row_faults(rows: Sequence[Row], catalog: Catalog, authority: Authority) -> I
         if kpi is None and authority.stone(row.kpi) is None:
             retire = f"retire it by a table `[retired.{row.kpi}]` beside the other rows, or give a KPI this alias"
             sentence = f"{where} is of {row.kpi}, which the catalog does not know; {retire}, then {_AGAIN}"
-            yield Finding(Fault.VANISHED, sentence)
+            yield Finding(Fault.VANISHED, sentence, cause=row.kpi, row=where)
         work = row.artifact.run.workloads.get(reading.workload) if reading.workload is not None else None
         fault = label_fault(reading, kpi, None if work is None else work.source)
         if fault is not None:
@@ -75,11 +75,11 @@ def document_faults(
             yield Finding(
                 Fault.FREE, f"{name}, line {at}: the number {number!r} is typed by hand; {how}; see `{_SEE}`."
             )
-    table, titles = "", list[str]()
+    table, marked, titles = "", 0, list[str]()
     for at, line in enumerate(document.lines, start=1):
         where = f"{name}, line {at}"
         if line.startswith(CLASS):
-            table, titles = line.removeprefix(CLASS).partition(" ")[0], []
+            table, marked, titles = line.removeprefix(CLASS).partition(" ")[0], at, []
         elif line and not line.startswith("|"):
             table, titles = "", []
         cells = [part.strip() for part in _BAR.split(line)[1:-1]]
@@ -87,11 +87,18 @@ def document_faults(
         for title, text in zip_longest(titles, cells or [line], fillvalue=""):
             for shown in links_in(text):
                 path = posixpath.normpath(posixpath.join(posixpath.dirname(name), shown.path))
-                yield from _number_faults(where, replace(shown, path=path), table, title, artifacts)
+                found = _number_faults(where, replace(shown, path=path), table, title, artifacts)
+                yield from (_caused(each, f"{name}, line {marked}", where) for each in found)
         yield from _retired_faults(where, line, artifacts, authority)
 
 
 _SEE = "python -m harness authority --help"
+
+
+def _caused(finding: Finding, marker: str, where: str) -> Finding:
+    """With its cause: of a class the table's marker, of another number the row; a file says what it is itself."""
+    causes = {Fault.CLASS: f"{marker}: {finding.cause}", Fault.HAND_EDIT: where}
+    return replace(finding, cause=causes.get(finding.fault, finding.cause), row=where)
 
 
 def _number_faults(
@@ -101,7 +108,7 @@ def _number_faults(
     index = reading_index(shown.pointer)
     if artifact is None or artifact.path != shown.path:
         sentence = f"{where} takes {shown.text} from {shown.path}, and no sound run file is there"
-        yield Finding(Fault.MISSING, f"{sentence}; bring it back, or {_AGAIN}")
+        yield Finding(Fault.MISSING, f"{sentence}; bring it back, or {_AGAIN}", cause=shown.path)
         return
     try:
         wanted = text_at(artifact.document, shown.pointer)
@@ -122,7 +129,7 @@ def _number_faults(
     is_of = table_of(artifact.run.readings[index])
     if table and is_of is not None and table != is_of.value:
         sentence = f"{where} shows {what} in a table of class {table}, and it is {is_of.value}"
-        yield Finding(Fault.CLASS, f"{sentence}; {_AGAIN}")
+        yield Finding(Fault.CLASS, f"{sentence}; {_AGAIN}", cause=is_of.value)
 
 
 def _arm(artifact: Artifact, pointer: str, other: str) -> str | None:
@@ -149,4 +156,5 @@ def _retired_faults(
         stone = authority.stone(kpi)
         if stone is not None:
             sentence = f"{where} shows a number of {kpi}, which is retired since {stone.on}"
-            yield Finding(Fault.TOMBSTONE, f"{sentence}; {stone.instead.rstrip('.')}, then {_AGAIN}")
+            said = f"{sentence}; {stone.instead.rstrip('.')}, then {_AGAIN}"
+            yield Finding(Fault.TOMBSTONE, said, cause=f"{where.partition(', line ')[0]}: {kpi}", row=where)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import Enum
 from itertools import zip_longest
 
-__all__ = ["Fault", "Finding", "differs"]
+__all__ = ["Fault", "Finding", "differs", "told_once"]
 
 
 class Fault(Enum):
@@ -21,15 +22,35 @@ class Fault(Enum):
     FREE = "free-number"
     MARK = "broken-mark"
     VANISHED = "vanished-kpi"
+    CALIBRATION = "unusable-calibration"
     STALE = "stale"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is not as it should be; the sentence names where and ends with what to type."""
+    """One thing that is not as it should be; the sentence names where and ends with what to type.
+
+    Findings of one fault that have a ``cause`` in common are told once; ``row`` is where each of them stands.
+    """
 
     fault: Fault
     sentence: str
+    cause: str = ""
+    row: str = ""
+
+
+def told_once(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings in their order, of those with one cause the first alone, with the number of rows."""
+    firsts: dict[tuple[Fault, str], Finding] = {}
+    rows: dict[tuple[Fault, str], set[str]] = {}
+    for finding in findings:
+        key = (finding.fault, finding.cause or finding.sentence)
+        firsts.setdefault(key, finding)
+        rows.setdefault(key, set()).add(finding.row)
+    return [
+        replace(first, sentence=f"{len(rows[key])} rows, the first: {first.sentence}") if len(rows[key]) > 1 else first
+        for key, first in firsts.items()
+    ]
 
 
 def differs(name: str, found: str, wanted: str, again: str) -> Finding:

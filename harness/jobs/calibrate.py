@@ -44,7 +44,10 @@ Step = Callable[[str, float], None]
 
 @dataclass(slots=True)
 class Calibrated:
-    """What a call of :func:`calibrate` added; ``before`` and ``after`` count trials by load state and kind."""
+    """What a call of :func:`calibrate` added; ``before`` and ``after`` count trials by load state and kind.
+
+    ``floors_before`` are the floors by point, as fractions, that the trials before had given.
+    """
 
     slug: str
     before: dict[str, dict[str, int]]
@@ -57,6 +60,7 @@ class Calibrated:
     seconds: float = 0.0
     path: Path | None = None
     document: dict[str, Any] = field(default_factory=dict)
+    floors_before: dict[str, float] = field(default_factory=dict)
 
 
 def require_clean(project: Project) -> None:
@@ -181,10 +185,13 @@ def _write(root: Path, found: Calibrated, done: Sequence[Trial], here: Mapping[s
     before = done[: len(done) - found.made]
     assumed = stated_facts(root, found.slug) or here
     file = calibration_path(root, found.slug)
-    if before and file.is_file() and file.read_bytes() != calibration_of(found.slug, before, assumed):
+    then = calibration_of(found.slug, before, assumed) if before else None
+    if then is not None:
+        found.floors_before = {name: row["floor"] for name, row in json.loads(then)["floors"].items()}
+    if then is not None and file.is_file() and file.read_bytes() != then:
         found.notes.append(
             f"{file.relative_to(root)} was not what the recorded trials say, and has been written anew; see: git diff"
         )
     blob = calibration_of(found.slug, done, assumed)
-    write_atomic(file, blob)
+    write_atomic(file, blob, within=root)
     found.path, found.document = file, json.loads(blob)

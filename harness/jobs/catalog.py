@@ -88,7 +88,7 @@ def write(root: Path) -> Path:
     """
     _, _, page = _generate(root)
     path = root / PAGE
-    write_atomic(path, page.encode("utf-8"))
+    write_atomic(path, page.encode("utf-8"), within=root)
     return path
 
 

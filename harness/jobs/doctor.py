@@ -6,6 +6,8 @@ anything itself and to fail a build: what is measured here depends on the hour.
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -16,6 +18,7 @@ from typing import Any
 from harness.jobs.startup import StartUp, measure_all, site_hooks
 from harness.measure.clock import clock_overhead_ns
 from harness.measure.machine import environment, fingerprint, noise, slug
+from harness.record.floors import calibration_fault, calibration_path
 
 __all__ = [
     "Diagnosis",
@@ -23,6 +26,7 @@ __all__ = [
     "Severity",
     "diagnose",
     "examine",
+    "of_calibration",
     "of_clock",
     "of_environment",
     "of_noise",
@@ -94,6 +98,7 @@ def examine(root: Path) -> Diagnosis:
         *of_environment(setting),
         *of_clock(clock, facts.get("clocksource")),
         *of_start(startup, site_hooks()),
+        *of_calibration(calibration_path(root, slug(facts))),
     )
     return Diagnosis(slug(facts), facts, disturbed, setting, clock, startup, findings)
 
@@ -229,6 +234,16 @@ def of_start(startup: tuple[StartUp, ...], hooks: tuple[str, ...]) -> list[Findi
         )
         found.append(Finding(Severity.NOISY if over else Severity.GOOD, fact, advice, own=True))
     return found
+
+
+def of_calibration(file: Path) -> list[Finding]:
+    """Whether the floors of this machine can be used, where the project has a file of them."""
+    why = calibration_fault(file) if os.path.lexists(file) else None
+    if why is None:
+        return []
+    named = shlex.quote(str(file))
+    fact = f"The calibration of this machine, {file}, cannot be used: {why}. No gate would take a floor from it."
+    return [Finding(Severity.NOISY, fact, f"Put it back with `git checkout -- {named}`.")]
 
 
 def _shown(name: str) -> str:

@@ -128,7 +128,7 @@ def gate(
         if not options.plan:
             # Stored before the journal goes: whatever fails, one of them has every pair.
             path = state_dir(project.root) / "gates" / f"{file.id}.json"
-            write_atomic(path, encode(file))
+            write_atomic(path, encode(file), within=project.root)
         journal.finish()
     return Gated(file, notes, work.foresight, path)
 

@@ -170,7 +170,6 @@ def write_files(root: Path, files: dict[str, str]) -> list[str]:
     text = pyproject.read_text(encoding="utf-8") if pyproject.is_file() else ""
     for name, content in files.items():
         target = root / name
-        target.parent.mkdir(parents=True, exist_ok=True)
         blob = (text + content if text else content.lstrip()) if name == "pyproject.toml" else content
-        write_atomic(target, blob.encode("utf-8"))
+        write_atomic(target, blob.encode("utf-8"), within=root)
     return list(files)

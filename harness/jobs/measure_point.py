@@ -33,10 +33,11 @@ Ask = Callable[[str, int, Mapping[str, Any]], dict[str, Any]]
 
 @dataclass(slots=True)
 class Outcome:
-    """What came of a point: a reason why there is nothing, a tally, or processes."""
+    """What came of a point: a reason why there is nothing, a tally, the ratio of each process, or processes."""
 
     undefined: tuple[str, str] | None = None
     tally: dict[str, Any] | None = None
+    ratios: list[dict[str, Any]] = field(default_factory=list)
     processes: list[dict[str, Any]] = field(default_factory=list)
     calibration: dict[str, Any] | None = None
     engine: str | None = None
@@ -51,7 +52,12 @@ class Outcome:
     @property
     def empty(self) -> bool:
         """Whether nothing came of it yet."""
-        return self.undefined is None and self.tally is None and not self.processes
+        return self.undefined is None and self.tally is None and not self.taken
+
+    @property
+    def taken(self) -> int:
+        """How many processes were timed for it."""
+        return len(self.processes) + len(self.ratios)
 
     def note(self, answer: Mapping[str, Any]) -> bool:
         """Take over what every answer carries; False where it is undefined."""
@@ -77,13 +83,13 @@ def measure(point: PlannedPoint, effort: Effort, ask: Ask) -> Iterator[Outcome]:
     outcome.touched = found.get("touched", {})
     if not outcome.note(found):
         yield outcome
-    elif not point.kpi.estimand.timed:
+    elif "tally" in found:
         yield from _count(found, outcome, ask)
     else:
         outcome.engine, outcome.source = found["engine"], found["source"]
         outcome.checked = found.get("checked", True)
         outcome.work = found.get("work", {})
-        yield from _time(outcome, effort, ask)
+        yield from (_time if point.kpi.estimand.timed else _rate)(outcome, effort, ask)
 
 
 def _count(found: Mapping[str, Any], outcome: Outcome, ask: Ask) -> Iterator[Outcome]:
@@ -91,15 +97,31 @@ def _count(found: Mapping[str, Any], outcome: Outcome, ask: Ask) -> Iterator[Out
     again = ask("tally", 1, {})
     if outcome.note(again):
         first, second = found["tally"], again["tally"]
-        if first == second:
+        differing = ", ".join(key for key in first if key != "clocked" and first[key] != second[key])
+        if not differing:
             outcome.tally = first
         else:
-            differing = ", ".join(key for key in first if first[key] != second[key])
             outcome.undefined = (
                 "not-repeatable",
                 f"Two processes counted differently ({differing}): {first['numerator']} and {second['numerator']}.",
             )
     yield outcome
+
+
+def _rate(outcome: Outcome, effort: Effort, ask: Ask) -> Iterator[Outcome]:
+    """Each process times both sides of the ratio in turn, and contributes one ratio."""
+    while len(outcome.ratios) < effort.processes:
+        answer = ask("ratio", len(outcome.ratios) + 1, {"values": effort.values})
+        undefined = answer.get("undefined")
+        if undefined is not None and undefined["reason"] == "timeout" and len(outcome.ratios) >= FEWEST:
+            outcome.stopped_early = True
+            return
+        if not outcome.note(answer):
+            outcome.ratios.clear()
+            yield outcome
+            return
+        outcome.ratios.append({**answer["ratio"], "rounds": answer["rounds"]})
+        yield outcome
 
 
 def _time(outcome: Outcome, effort: Effort, ask: Ask) -> Iterator[Outcome]:

@@ -97,7 +97,7 @@ class Plan:
         if self.effort.budget_s is not None:
             return self.effort.budget_s
         open_points = [point for point in self.points if point.undefined is None]
-        return sum(self.effort.estimate_s(timed=point.kpi.estimand.timed) for point in open_points)
+        return sum(self.effort.estimate_s(timed=point.kpi.timed) for point in open_points)
 
 
 def make_plan(

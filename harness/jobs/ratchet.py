@@ -23,7 +23,8 @@ from harness.measure import machine
 from harness.project import Project
 from harness.record.baseline import Session, different
 from harness.record.baselines import Record, folder, load
-from harness.record.borne_out import Pointed, require_borne_out
+from harness.record.borne_out import require_borne_out, require_short_waivers
+from harness.record.pointed import Pointed
 from harness.record.ratchet import RatchetFile
 from harness.record.run import Run
 from harness.report import brief
@@ -52,7 +53,6 @@ def check(
     run = run or newest_run(project.root, slug)
     names = Names.of(project, catalog)
     pointed = Pointed.in_folder(folder(project.root, slug) / "runs", slug, names.of_reading)
-    require_borne_out(record, pointed, names.canonical)
     found, unselected, ruler = compared(record, run, names, pointed, today)
     base = None if against is None else at_base(project.root, against, slug, names, today)
     return ratchet_file(record, run, found, unselected, ruler, base, today)
@@ -61,12 +61,18 @@ def check(
 def compared(
     record: Record, run: Run, names: Names, pointed: Pointed, today: date
 ) -> tuple[list[Found], int, dict[str, Any] | None]:
-    """Every comparison of ``run``; how many rows it was not asked for; what the ruler says."""
+    """Every comparison of ``run``; how many rows it was not asked for; what the ruler says.
+
+    Raises:
+        BaselineError: a row of the record is not borne out by its own runs.
+    """
+    require_short_waivers(record, today)
+    lost = require_borne_out(record, pointed, names.canonical, names.known)
     points, readings = gating_points(run, names), readings_by_name(run, names)
     everything = gating_points(None, names).keys() | points.keys()
     rows: dict[str, Held] = {}
     unselected = 0
-    for name, held in held_rows(record, names).items():
+    for name, held in held_rows(record, names, pointed).items():
         if name in points or _label(name) not in everything:
             rows[name] = held
         else:
@@ -82,6 +88,7 @@ def compared(
         slow=None if ruler is None else ruler["off"],
         release=release_rows(record, names),
     )
+    found = [each.saying(lost[each.name]) if each.anchor == "record" and each.name in lost else each for each in found]
     return found, unselected, ruler
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 
 from harness.jobs.ratchet import compared
@@ -19,17 +19,21 @@ from harness.jobs.ratchet_rows import Found
 from harness.jobs.ratchet_runs import newest_run, read_run, require_recordable
 from harness.measure import machine
 from harness.project import Project
-from harness.record.baseline import BaselineFile, Row, Waiver
+from harness.record.baseline import LONGEST_WAIVER, BaselineFile, Row, Waiver
 from harness.record.baseline_read import BaselineError
-from harness.record.baselines import Record, folder, load, run_name, save, save_run, writing
-from harness.record.borne_out import Pointed, require_borne_out
+from harness.record.baselines import Record, folder, load, run_name, save, writing
+from harness.record.borne_out import require_borne_out
 from harness.record.fingerprints import EXACT, TIME, differing, stated
-from harness.record.run import Run
+from harness.record.pointed import Pointed
+from harness.record.run import Run, RunFileError
 from kpis.errors import SelectionError, did_you_mean
 from kpis.registry import Catalog
 from kpis.terms.kpi import Layer
 
 __all__ = ["Accepted", "Asked", "NoRecordError", "accept", "waive"]
+
+
+_WAIVE = "python -m harness ratchet waive KPI --why TEXT --until DATE"
 
 
 class NoRecordError(BaselineError):
@@ -64,8 +68,10 @@ def accept(project: Project, catalog: Catalog, asked: Asked, *, file: Path | Non
 
     Raises:
         BaselineError: the record or the run cannot be used, or somebody else is writing.
-        SelectionError: a name is neither in the catalog nor on record, or ``why`` names nothing.
+        SelectionError: a name is neither in the catalog nor on record, ``why`` names nothing, or a text is none.
     """
+    for option, text in (("--why", asked.why), ("--release", asked.release)):
+        _require_text(option, text, "python -m harness ratchet accept KPI --why TEXT")
     if asked.why is not None and not (asked.kpis or asked.afresh):
         raise SelectionError(
             "--why is for rows that are named: `python -m harness ratchet accept KPI --why TEXT`, or for all of them "
@@ -81,7 +87,6 @@ def accept(project: Project, catalog: Catalog, asked: Asked, *, file: Path | Non
         record = load(project.root, run.machine.slug) or Record(run.machine.slug)
         names = Names.of(project, catalog)
         pointed = Pointed.in_folder(folder(project.root, record.slug) / "runs", record.slug, names.of_reading)
-        require_borne_out(record, pointed, names.canonical)
         found, _, ruler = compared(record, run, names, pointed, today)
         ours = [each for each in found if each.anchor == "record"]
         wanted = _wanted(ours, asked.kpis, names)
@@ -97,10 +102,36 @@ def accept(project: Project, catalog: Catalog, asked: Asked, *, file: Path | Non
         after = _after(record, {each.name: each for each in ours}, moves, run, done)
         if asked.release is not None:
             after = _released(after, asked.release, run, done)
-        if any(session.run == name for _, _, row in after.rows for session in row.sessions):
-            save_run(project.root, record.slug, name, blob)
-        done.written = save(project.root, after)
+        done.written = save(project.root, after, _wanted_run(after, pointed, names, name, blob))
         return done
+
+
+def _wanted_run(record: Record, pointed: Pointed, names: Names, name: str, blob: bytes) -> tuple[str, bytes] | None:
+    """The run file that is to be written with ``record``, None where no row points to it.
+
+    Raises:
+        BaselineError: with it the next check would refuse the record.
+    """
+    if not any(session.run == name for _, _, row in record.rows for session in row.sessions):
+        return None
+    try:
+        pointed.hold(name, blob)
+        require_borne_out(record, pointed, names.canonical, names.known)
+    except (BaselineError, RunFileError) as error:
+        raise BaselineError(f"Nothing is written, for the next check would refuse it: {error}") from None
+    return name, blob
+
+
+def _require_text(option: str, text: str | None, again: str) -> None:
+    """Require that ``text``, where one is given, says something that a file can hold."""
+    if text is None:
+        return
+    if not text.strip():
+        raise SelectionError(f"{option} is given without a text; say it in words: `{again}`.")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise SelectionError(f"{option} holds bytes that are no text in UTF-8; write it anew: `{again}`.") from None
 
 
 def _wanted(found: Sequence[Found], asked: Sequence[str], names: Names) -> frozenset[str]:
@@ -218,12 +249,16 @@ def waive(
 
     Raises:
         NoRecordError: there is no record of this machine.
-        SelectionError: a name is not on record, the reason is empty, or the day has passed.
+        SelectionError: a name is not on record, the reason is none, or the day has passed or is too far ahead.
     """
-    if not why.strip():
-        raise SelectionError("A waiver needs a reason: `python -m harness ratchet waive KPI --why TEXT --until DATE`.")
+    _require_text("--why", why, _WAIVE)
     if until <= today:
-        raise SelectionError(f"--until {until} is not in the future; name the day on which the waiver ends.")
+        raise SelectionError(f"--until {until} is not in the future; name the waiver's last day: `{_WAIVE}`.")
+    if until > (last := today + timedelta(days=LONGEST_WAIVER)):
+        raise SelectionError(
+            f"--until {until} is more than {LONGEST_WAIVER} days ahead; end it on {last} or before, or move the row: "
+            "`python -m harness ratchet accept KPI --why TEXT`."
+        )
     slug = machine.slug(machine.fingerprint())
     with writing(project.root):
         record = load(project.root, slug)

@@ -13,16 +13,17 @@ from pathlib import Path, PurePosixPath
 
 from harness.jobs.ratchet_conditions import Held
 from harness.jobs.ratchet_points import Names, gating_points, readings_by_name
-from harness.jobs.ratchet_rows import Found, compare, histograms
+from harness.jobs.ratchet_rows import Found, compare, histograms, made_of
 from harness.judge.ratchet import TimedRow, compare_counts, worse_than
-from harness.record.baseline import BaselineFile
+from harness.record.baseline import BaselineFile, Row
 from harness.record.baseline_read import BaselineError
 from harness.record.baselines import Record, parse
+from harness.record.pointed import Pointed
 from harness.record.run import Run, RunFileError, decode
 from harness.subject.git import find, names
 from harness.subject.revisions import resolve
 from kpis.terms.comparison import State
-from kpis.terms.kpi import Gate
+from kpis.terms.kpi import Estimand, Gate
 
 __all__ = ["AtBase", "at_base", "held_rows", "release_rows"]
 
@@ -52,11 +53,12 @@ class AtBase:
         if row.gate is Gate.INVARIANT:
             return False  # broken is broken
         both = histograms(then.reading.histogram, found.reading)
-        return compare_counts(was, now, row.direction, histograms=both).state is State.REGRESSED
+        made = (made_of(then.reading), made_of(found.reading)) if row.estimand is Estimand.RATE else None
+        return compare_counts(was, now, row.direction, histograms=both, made=made).state is State.REGRESSED
 
 
-def held_rows(record: Record, rows: Names) -> dict[str, Held]:
-    """Every row of the layers by its present name.
+def held_rows(record: Record, rows: Names, pointed: Pointed | None = None) -> dict[str, Held]:
+    """Every row of the layers by its present name; ``pointed`` are the run files where rows are to be compared.
 
     Raises:
         BaselineError: a KPI is on record under its name and under an alias.
@@ -69,8 +71,15 @@ def held_rows(record: Record, rows: Names) -> dict[str, Held]:
                 f"baselines/{record.slug}/{layer.value}.toml: [kpi.{name}] and [kpi.{found[present].recorded_as}] are "
                 "one KPI under two names; take the older one out, then run `python -m harness ratchet check`."
             )
-        found[present] = Held(record.layers[layer], name, row)
+        found[present] = Held(record.layers[layer], name, row, _made_of(row, present, pointed))
     return found
+
+
+def _made_of(row: Row, present: str, pointed: Pointed | None) -> Mapping[str, int] | None:
+    if row.estimand is not Estimand.RATE or pointed is None:
+        return None
+    reading = pointed.readings(row.sessions[-1].run, wanted_by=present).get(present)
+    return None if reading is None else reading.histogram
 
 
 def release_rows(record: Record, rows: Names) -> tuple[str, dict[str, Held]] | None:
@@ -98,12 +107,24 @@ def at_base(root: Path, rev: str, slug: str, rows: Names, today: date) -> AtBase
             what = "no record" if record is None else "no committed run"
             return AtBase(base.commit, note=f"The base {short} has {what} of this machine: nothing is known red there.")
         run = max(runs, key=lambda each: (each.created, each.id))
-        held = held_rows(record, rows)
+        held = held_rows(record, rows, _pointed(slug, blobs, rows))
     except (BaselineError, RunFileError) as error:
         return AtBase(base.commit, note=f"Of the base {short} it is not known what was red: {error}")
     found = _compared(held, record, run, rows, today)
     red = {(each.anchor, each.name): each for each in found if each.comparison.state is State.REGRESSED}
     return AtBase(base.commit, run.id, red)
+
+
+def _pointed(slug: str, blobs: Mapping[PurePosixPath, bytes], rows: Names) -> Pointed:
+    """The run files among ``blobs``."""
+    runs = {path.stem: blob for path, blob in blobs.items() if path.suffix == ".json"}
+
+    def read(run: str) -> bytes:
+        if run not in runs:
+            raise FileNotFoundError(run)
+        return runs[run]
+
+    return Pointed(slug, read, rows.of_reading)
 
 
 def _compared(held: Mapping[str, Held], record: Record, run: Run, rows: Names, today: date) -> list[Found]:

@@ -6,12 +6,13 @@ the loops. Refuses to compare the numbers themselves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.judge.loops import MOST, unexplained
 from harness.record.baseline import BaselineFile, Row
-from harness.record.borne_out import workload_of
 from harness.record.fingerprints import EXACT, TIME, differing
+from harness.record.pointed import workload_of
 from harness.record.run import Mode, Run
 from kpis.terms.reading import Reading
 
@@ -23,11 +24,15 @@ RECORDED = (Mode.DEFAULT, Mode.FULL)
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A row on record: the file's machine facts, what the row is called there, and the row."""
+    """A row on record: the file's machine facts, what the row is called there, and the row.
+
+    ``made_of`` is what the numerator of a rate was made of, by the newest of its runs; None where that is not known.
+    """
 
     file: BaselineFile
     recorded_as: str
     row: Row
+    made_of: Mapping[str, int] | None = None
 
 
 def conditions(held: Held, run: Run, reading: Reading) -> list[str]:

@@ -19,9 +19,9 @@ from harness.judge.bounds import median
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.record.baseline import different
 from harness.record.baselines import Record
-from harness.record.ratchet import RatchetBase, RatchetFile, RatchetRow, RatchetRun, WaiverNote
+from harness.record.ratchet import RatchetBase, RatchetFile, RatchetRow, RatchetRun, WaiverNote, passed_over
 from harness.record.run import Run
-from kpis.terms.claim import Claim, Coverage, Verdict, VerdictBasis, VerdictState
+from kpis.terms.claim import Claim, Confidence, Coverage, Verdict, VerdictBasis, VerdictState
 from kpis.terms.comparison import Comparison, ComparisonWarn, State
 from kpis.terms.kpi import Direction, Gate
 from kpis.terms.reading import Reading
@@ -86,7 +86,7 @@ def ratchet_file(
     return RatchetFile(
         slug=record.slug,
         run=_run(run),
-        verdict=compose(claims, coverage),
+        verdict=_sure(compose(claims, coverage), rows),
         coverage=coverage,
         claims=claims,
         rows=rows,
@@ -96,6 +96,13 @@ def ratchet_file(
         base=None if base is None else RatchetBase(commit=base.commit, run=base.run, red=_red(base.red)),
         notes=[] if base is None or base.note is None else [base.note],
     )
+
+
+def _sure(verdict: Verdict, rows: Iterable[RatchetRow]) -> Verdict:
+    """A pass beside rows that were not judged, for they are thin, waived or excused, is no decisive one."""
+    if verdict.confidence is Confidence.DECISIVE and verdict.passed and any(passed_over(row) for row in rows):
+        return replace(verdict, confidence=Confidence.MARGINAL)
+    return verdict
 
 
 def _excused(found: Found, base: AtBase | None) -> tuple[Found, bool]:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import date
 from enum import Enum
 
-from harness.jobs.ratchet_conditions import conditions
-from harness.jobs.ratchet_rows import Found, histograms
+from harness.jobs.ratchet_conditions import Held, conditions
+from harness.jobs.ratchet_rows import Found, histograms, rates
 from harness.judge.bounds import median
 from harness.judge.ratchet import (
     LEAST_SESSIONS,
@@ -21,12 +21,13 @@ from harness.judge.ratchet import (
     TimedRow,
     compare_counts,
     first_limit,
+    made_otherwise,
     past_limit,
     slack,
     supported_gain,
 )
 from harness.record.baseline import MOST_SESSIONS, Moved, Row, Session, different
-from harness.record.borne_out import session_of, workload_of
+from harness.record.pointed import session_of, workload_of
 from harness.record.run import Run
 from kpis.terms.comparison import State
 from kpis.terms.kpi import Direction, Estimand, Gate
@@ -91,11 +92,7 @@ def moved_row(found: Found, run: Run, name: str, intent: Intent) -> Move:
         if why is None:
             return Move(row, differ[0], Refusal.UNLIKE)
         return Move(_again(run, name, reading, why, intent.today), f"begun again ({why})")
-    move = (
-        _timed(found, row, run, name, reading, intent)
-        if row.timed
-        else _counted(found, row, run, name, reading, intent)
-    )
+    move = _timed(found, row, run, name, reading, intent) if row.timed else _counted(held, run, name, reading, intent)
     return replace(move, row=_without_ended(move.row, move.refusal, intent.today))
 
 
@@ -143,12 +140,18 @@ def _again(run: Run, name: str, reading: Reading, why: str, today: date) -> Row:
     return replace(_begun(run, name, reading), moved=Moved(why, today))
 
 
-def _counted(found: Found, row: Row, run: Run, name: str, reading: Reading, intent: Intent) -> Move:
-    limit, now = row.limit, reading.value
+def _counted(held: Held, run: Run, name: str, reading: Reading, intent: Intent) -> Move:
+    row, limit, now = held.row, held.row.limit, reading.value
     if limit is None or now is None:
-        raise ValueError(f"{found.name}: a count on record has a value, and so has a reading that is defined.")
+        raise ValueError("A count on record has a value, and so has a reading that is defined.")
+    made = rates(held, reading)
     against = compare_counts(
-        limit, now, row.direction, holds=row.gate is Gate.INVARIANT, histograms=histograms(row.histogram, reading)
+        limit,
+        now,
+        row.direction,
+        holds=row.gate is Gate.INVARIANT,
+        histograms=histograms(row.histogram, reading),
+        made=made,
     )
     change = "; ".join(against.evidence)
     begun = _begun(run, name, reading)
@@ -160,8 +163,8 @@ def _counted(found: Found, row: Row, run: Run, name: str, reading: Reading, inte
         return Move(_again(run, name, reading, intent.why, intent.today), f"{change}: moved ({intent.why})")
     if against.state is State.IMPROVED:
         return Move(replace(begun, pending=row.pending, waiver=row.waiver), f"{change}: tightened")
-    if (row.numerator, row.denominator) != (begun.numerator, begun.denominator):
-        return Move(replace(begun, pending=row.pending, waiver=row.waiver), "made of other counts")
+    if made is not None and (otherwise := made_otherwise(*made)):
+        return Move(replace(begun, pending=row.pending, waiver=row.waiver), otherwise)
     sessions = (*row.sessions, session_of(run, name, reading))
     if row.pending is not None and len(different(sessions)) > len(different(row.sessions)):
         return Move(replace(row, pending=None, sessions=sessions), "borne out, no longer pending")

@@ -64,6 +64,10 @@ class Names:
         workload = point.workload.workload.name if point.workload else None
         return self.row(point.kpi.id, point.params, point.runtime[0], workload)
 
+    def known(self, name: str) -> bool:
+        """Whether the catalog has the KPI of a row, under that name or as an alias."""
+        return name.partition("[")[0].partition(" ")[0] in self.catalog
+
     def canonical(self, name: str) -> str:
         """The present name of a row that may be on record under an alias of its KPI."""
         kpi_id = name.partition("[")[0].partition(" ")[0]

@@ -12,15 +12,15 @@ from datetime import date, timedelta
 
 from harness.jobs.plan import PlannedPoint
 from harness.jobs.ratchet_conditions import RECORDED, Held, conditions
-from harness.judge.ratchet import BUDGET, LOOSE, Judged, TimedRow, compare_counts, judge_timed, slack
+from harness.judge.ratchet import BUDGET, LOOSE, Judged, Made, TimedRow, compare_counts, judge_timed, slack
 from harness.record.baseline import Row, different
-from harness.record.borne_out import session_of
+from harness.record.pointed import session_of
 from harness.record.run import Run
 from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
 from kpis.terms.kpi import Direction, Estimand, Gate
 from kpis.terms.reading import Reading, Reason
 
-__all__ = ["PENDING_DAYS", "RECORDED", "Found", "against_release", "compare", "histograms", "owed"]
+__all__ = ["PENDING_DAYS", "RECORDED", "Found", "against_release", "compare", "histograms", "made_of", "owed", "rates"]
 
 PENDING_DAYS = 30
 """A new row waits at most a month for the session that bears it out; then nobody is at work on it."""
@@ -160,7 +160,7 @@ def _judged(
         return _said(State.NO_BASELINE, *differ)
     if held.row.timed:
         return _open(held.row, reading)
-    return Judged(_counted(held.row, reading))
+    return Judged(_counted(held, reading))
 
 
 def _stale(point: PlannedPoint, reading: Reading) -> list[str]:
@@ -195,12 +195,25 @@ def _centre(row: Row) -> float:
     return ordered[len(ordered) // 2]
 
 
-def _counted(row: Row, reading: Reading, budget: float = 0.0) -> Comparison:
+def _counted(held: Held, reading: Reading, budget: float = 0.0) -> Comparison:
+    row = held.row
     limit, now = row.limit, reading.value
     if limit is None or now is None:
         raise ValueError("A count on record has a value, and so has a reading that is defined.")
-    holds, both = row.gate is Gate.INVARIANT, histograms(row.histogram, reading)
-    return compare_counts(limit, now, row.direction, holds=holds, histograms=both, budget=budget)
+    holds, both, made = row.gate is Gate.INVARIANT, histograms(row.histogram, reading), rates(held, reading)
+    return compare_counts(limit, now, row.direction, holds=holds, histograms=both, made=made, budget=budget)
+
+
+def rates(held: Held, reading: Reading) -> tuple[Made, Made] | None:
+    """What a rate on record and the one of ``reading`` are made of; None of any other number."""
+    if held.row.estimand is not Estimand.RATE:
+        return None
+    return Made(held.row.numerator, held.row.denominator, held.made_of), made_of(reading)
+
+
+def made_of(reading: Reading) -> Made:
+    """What the rate of ``reading`` is made of."""
+    return Made(reading.numerator, reading.denominator, reading.histogram)
 
 
 def histograms(then: Mapping[str, int] | None, reading: Reading) -> tuple[Mapping[str, int], Mapping[str, int]] | None:
@@ -221,7 +234,7 @@ def _since(
     if differ := conditions(then, run, reading):
         judged: Judged = _said(State.NO_BASELINE, *differ)
     elif not then.row.timed:
-        judged = Judged(_counted(then.row, reading, BUDGET))
+        judged = Judged(_counted(then, reading, BUDGET))
     elif float(reading.value or 0) <= 0:
         judged = _said(State.VOID, f"a time of {reading.value} {reading.unit.value} is none")
     else:
@@ -234,7 +247,7 @@ def against_release(then: Row, held: Held | None, run: Run, reading: Reading) ->
     this = session_of(run, "", reading)
     known = {session.run for session in then.sessions}
     since = [] if held is None else [session for session in held.row.sessions if session.run not in known]
-    others = [session for session in different(since) if (session.day, session.boot) != (this.day, this.boot)]
+    _, *others = different([this, *since])
     medians = [session.median for session in (*others, this) if session.median is not None]
     return TimedRow(then.medians, tuple(medians), then.direction, budget=BUDGET)
 

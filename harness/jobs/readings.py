@@ -44,7 +44,7 @@ _NAMED = 3
 
 
 def _kind(point: PlannedPoint) -> ReadingKind:
-    if point.kpi.estimand.timed:
+    if point.kpi.timed:
         return ReadingKind.TIMED
     return ReadingKind.MODELED if point.kpi.knobs else _KINDS[point.kpi.estimand]
 
@@ -121,6 +121,8 @@ def _to_reading(point: PlannedPoint, outcome: Outcome, catalog: Catalog, effort:
         return replace(_blank(point, undefined, outcome.engine), warnings=warnings)
     if outcome.tally is not None:
         return _counted(point, outcome.tally, catalog, warnings)
+    if outcome.ratios:
+        return _clocked(point, outcome, catalog, [*warnings, *notices.too_few(len(outcome.ratios), effort)])
     values = [float(process["process_ns"]) for process in outcome.processes]
     if not values:
         return _blank(point, Undefined(Reason.OUT_OF_BUDGET, "The budget ended before its first process."))
@@ -239,7 +241,36 @@ def _counted(point: PlannedPoint, tally: Mapping[str, Any], catalog: Catalog, wa
         excluded=tally["excluded"],
         histogram=dict(tally["reasons"]) if tally["reasons"] or kpi.estimand is not Estimand.COUNT else None,
         knobs=None if tally["knobs"] is None else dict(tally["knobs"]),
-        evidence=list(tally["evidence"]),
+        evidence=[*tally["evidence"], *tally["clocked"]],
+        warnings=warnings,
+    )
+
+
+def _clocked(point: PlannedPoint, outcome: Outcome, catalog: Catalog, warnings: list[Notice]) -> Reading:
+    """The ratio of the median process, with that process's own two sides: medians of each would be nobody's ratio."""
+    ranked = sorted(outcome.ratios, key=lambda each: each["numerator"] / each["denominator"])
+    ratios = [each["numerator"] / each["denominator"] for each in ranked]
+    middle = (len(ranked) - 1) // 2
+    distribution = Distribution(
+        of="ratios of processes",
+        n=len(ratios),
+        median=ratios[middle],
+        ci95=median_interval(ratios),
+        cpu_median=None,
+        overhead_share=None,
+        values=_of_most(len(next(iter(each["rounds"].values()), ())) for each in ranked),
+    )
+    return _defined(
+        point,
+        catalog,
+        ratios[middle],
+        Basis.CLOCK,
+        _source(point, outcome.source),
+        isolation=outcome.engine,
+        numerator=ranked[middle]["numerator"],
+        denominator=ranked[middle]["denominator"],
+        distribution=distribution,
+        evidence=list(ranked[middle]["evidence"]),
         warnings=warnings,
     )
 

@@ -18,16 +18,20 @@ from multiprocessing import get_context
 from harness.formats.run_build import key_of, mark_copied
 from harness.jobs.replay_find import find
 from harness.jobs.replay_group import Group, sort_files
+from harness.jobs.replay_open import archives_closed
 from harness.jobs.replay_oracles import Oracles, judged
 from harness.jobs.replay_read import LIMITS, read_group
 from harness.record.replay import Replayed, RunResult
 from harness.record.replay_cache import Answer, FileFacts, ReplayCache
+from harness.record.replay_context import ContextResult
 from kpis.formulas.recorded.carried import CarriedParts, carried_parts
-from kpis.formulas.recorded.evaluate import evaluate, total_of
+from kpis.formulas.recorded.evaluate import RunParts, evaluate, total_of
 from kpis.formulas.recorded.parts import total
 from kpis.formulas.recorded.pricing import PriceTable
+from kpis.formulas.recorded.trust import TrustParts
 from kpis.formulas.recorded.view import view_of
 from kpis.terms.recorded import RecordedRun
+from kpis.terms.trace import Severity
 
 __all__ = ["Asked", "replay", "runs_of"]
 
@@ -71,24 +75,26 @@ def replay(
     Raises:
         KeyError: ``forced`` is no format.
     """
-    sorted_files = sort_files(find(paths), LIMITS, forced)
-    groups = sorted_files.groups
-    result = Replayed(issues=sorted_files.issues, passed_over=sorted_files.passed_over)
-    everything, done = sum(group.bytes for group in groups), 0
-    seen: set[int] = set()
-    for group, answer in _answers(groups, asked, processes, cache):
-        on_step(group, done, everything)
-        done += group.bytes
-        if answer is None or not seen.isdisjoint(answer[1]):
-            answer = _measure(group, asked, seen)  # noqa: PLW2901 - the worker's answer did not know of earlier runs
-        run, keys = answer
+    with archives_closed():
+        sorted_files = sort_files(find(paths), LIMITS, forced)
+        groups = sorted_files.groups
+        result = Replayed(issues=sorted_files.issues, passed_over=sorted_files.passed_over)
+        everything, done = sum(group.bytes for group in groups), 0
+        seen: set[int] = set()
+        for group, answer in _answers(groups, asked, processes, cache):
+            on_step(group, done, everything)
+            done += group.bytes
+            if answer is None or not seen.isdisjoint(answer[1]):
+                answer = _measure(group, asked, seen)  # noqa: PLW2901 - the worker's answer did not know of earlier runs
+            run, keys = answer
+            if cache is not None:
+                cache.put(_files(group), answer)
+            seen.update(keys)
+            result.runs.append(run)
         if cache is not None:
-            cache.put(_files(group), answer)
-        seen.update(keys)
-        result.runs.append(run)
-    if cache is not None:
-        cache.save()
-    result.parts = total_of(run.parts for run in result.runs)
+            cache.save()
+    lost = TrustParts(unopened=sum(issue.severity is Severity.ERROR for issue in result.issues))
+    result.parts = total_of([*(run.parts for run in result.runs), RunParts(trust=lost)])
     if asked.by is not None:
         result.carried = total((run.carried for run in result.runs if run.carried is not None), CarriedParts())
     return result
@@ -97,10 +103,11 @@ def replay(
 def runs_of(paths: Sequence[str], forced: str | None = None) -> Iterator[RecordedRun]:
     """The runs themselves, one after the other, copies marked: for what needs more of them than sums."""
     seen: set[int] = set()
-    for group in sort_files(find(paths), LIMITS, forced).groups:
-        run = mark_copied(read_group(group), lambda request_id: key_of(request_id) in seen)
-        seen.update(key_of(request.request_id) for request in run.requests if _travels(request.request_id))
-        yield run
+    with archives_closed():
+        for group in sort_files(find(paths), LIMITS, forced).groups:
+            run = mark_copied(read_group(group), lambda request_id: key_of(request_id) in seen)
+            seen.update(key_of(request.request_id) for request in run.requests if _travels(request.request_id))
+            yield run
 
 
 def _travels(request_id: str) -> bool:
@@ -158,5 +165,14 @@ def _measure(group: Group, asked: Asked, seen: Set[int]) -> Answer:
         evaluate(run, asked.table, ledger=asked.ledger),
         carried_parts(view_of(run), asked.table, asked.by) if asked.by is not None else None,
         sum(request.copied for request in run.requests),
+        _contexts(run),
     )
     return result, keys
+
+
+def _contexts(run: RecordedRun) -> tuple[ContextResult, ...]:
+    if not run.contexts:
+        return ()
+    from harness.jobs.replay_context import context_results  # here, since few recordings need its formulas
+
+    return context_results(run)

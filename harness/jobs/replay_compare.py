@@ -23,7 +23,7 @@ from kpis.recorded_metrics import row_of
 from kpis.terms.kpi import Direction
 from kpis.terms.metric import Metric, MetricRow
 
-__all__ = ["Compared", "MetricPair", "compare"]
+__all__ = ["Compared", "MetricPair", "compare", "metric_pair"]
 
 CaseKey = tuple[str, int]
 
@@ -67,7 +67,7 @@ def compare(reference: Replayed, candidate: Replayed) -> Compared:
         pairs=len(keys),
         unpaired=len(reference.runs) + len(candidate.runs) - 2 * len(keys),
         metrics=tuple(
-            _pair(whole[name], other[name], [(before[key][name], after[key][name]) for key in keys])
+            metric_pair(whole[name], other[name], [(before[key][name], after[key][name]) for key in keys])
             for name in whole
             if name in other
         ),
@@ -76,7 +76,8 @@ def compare(reference: Replayed, candidate: Replayed) -> Compared:
     )
 
 
-def _pair(reference: Metric, candidate: Metric, pairs: Sequence[tuple[Metric, Metric]]) -> MetricPair:
+def metric_pair(reference: Metric, candidate: Metric, pairs: Sequence[tuple[Metric, Metric]]) -> MetricPair:
+    """One metric of both arms as wholes, and what ``pairs`` of its runs (reference, candidate) differ by."""
     row = row_of(reference.id)
     known = [(one.value, two.value) for one, two in pairs if one.value is not None and two.value is not None]
     deltas = tuple(float(two - one) for one, two in known)

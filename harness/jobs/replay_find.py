@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.formats.limits import printable
+from harness.formats.limits import encodable, printable
 from kpis.terms.trace import Issue, IssueCode, Severity
 
 __all__ = ["Finding", "Found", "find"]
@@ -23,7 +23,10 @@ _PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One regular file. ``name`` is the path as its user knows it; ``named``: it was given by name, not found below."""
+    """One regular file. ``named``: it was given by name, not found below.
+
+    ``name`` is the path as its user knows it, in characters that any file takes.
+    """
 
     path: Path
     name: str
@@ -44,14 +47,14 @@ class Finding:
     def unreadable(self, name: str, why: str) -> None:
         """Note that ``name`` could not be read."""
         sentence = f"{printable(name, 200)} cannot be read: {why}."
-        self.issues.append(Issue(Severity.ERROR, IssueCode.E_UNREADABLE, sentence, file=name))
+        self.issues.append(Issue(Severity.ERROR, IssueCode.E_UNREADABLE, sentence, file=encodable(name)))
 
     def add(self, path: str, facts: os.stat_result, *, named: bool) -> None:
         """Take one regular file, unless it is here already."""
         identity = (facts.st_dev, facts.st_ino)
         if identity not in self._seen:
             self._seen.add(identity)
-            self.files.append(Found(Path(path), path, facts.st_size, facts.st_mtime_ns, facts.st_ino, named))
+            self.files.append(Found(Path(path), encodable(path), facts.st_size, facts.st_mtime_ns, facts.st_ino, named))
 
 
 def find(paths: Sequence[str]) -> Finding:

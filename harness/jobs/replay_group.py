@@ -6,42 +6,26 @@ come in the order in which they began, because what two of them share belongs to
 
 from __future__ import annotations
 
-import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from io import BytesIO
 from typing import BinaryIO
 
-from harness.formats.archive import Member, members, open_member
+from harness.formats.archive import Member, members
 from harness.formats.limits import FormatError, Limits, printable
 from harness.formats.run_format import Origin, RunFormat
 from harness.formats.run_formats import detect_run, reader
 from harness.jobs.replay_find import Finding, Found
+from harness.jobs.replay_open import Piece, open_piece
 from kpis.terms.trace import Issue, IssueCode, Severity
 
-__all__ = ["Group", "Piece", "Sorted", "open_piece", "sort_files"]
+__all__ = ["Group", "Sorted", "sort_files"]
 
 _HEAD = 1 << 16
 _LONG_HEAD = 1 << 22
 """What is looked at where the first line is longer than :data:`_HEAD`: a prompt with a picture in it."""
 
 _ZIP = b"PK\x03\x04"
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One recording: a file, or a ``member`` of an archive."""
-
-    found: Found
-    member: str | None = None
-    size: int = 0
-
-    @property
-    def name(self) -> str:
-        """How its user knows it."""
-        return self.found.name if self.member is None else f"{self.found.name}/{self.member}"
 
 
 @dataclass(slots=True)
@@ -66,29 +50,6 @@ class Sorted:
     groups: list[Group] = field(default_factory=list)
     issues: list[Issue] = field(default_factory=list)
     passed_over: int = 0
-
-
-def open_piece(piece: Piece, limits: Limits) -> BinaryIO:
-    """The bytes of ``piece``; the caller closes it.
-
-    Raises:
-        OSError: it cannot be opened, or is no regular file any more.
-        FormatError: a member of an archive that cannot be unpacked.
-    """
-    # Without waiting: what was a file may be a pipe by now.
-    handle = os.open(piece.found.path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
-    blob = os.fdopen(handle, "rb", buffering=1 << 18)
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise OSError(0, "it is no regular file any more")
-        if piece.member is None:
-            return blob
-        data = open_member(blob, piece.member, limits)
-    except BaseException:
-        blob.close()
-        raise
-    blob.close()
-    return BytesIO(data)
 
 
 def sort_files(finding: Finding, limits: Limits, forced: str | None = None) -> Sorted:

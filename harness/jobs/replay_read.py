@@ -10,7 +10,9 @@ from harness.formats.limits import FormatError, Limits, printable
 from harness.formats.run_build import build_run
 from harness.formats.run_format import Source
 from harness.formats.run_formats import reader
-from harness.jobs.replay_group import Group, Piece, open_piece
+from harness.jobs.replay_group import Group
+from harness.jobs.replay_open import Piece, open_piece
+from kpis.terms.context_run import ContextRun
 from kpis.terms.recorded import RecordedRun
 from kpis.terms.trace import Issue, IssueCode, Recording, Severity, TraceEvent
 
@@ -31,9 +33,9 @@ def read_group(group: Group, limits: Limits = LIMITS) -> RecordedRun:
         return build_run(group.key, group.format, [*_events(group, sources, limits), *issues])
 
 
-def _events(group: Group, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
+def _events(group: Group, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | ContextRun | Issue]:
     """What the reader says; where it gives up, the files as recordings that say nothing, and why."""
-    heard: list[TraceEvent | Issue] = []
+    heard: list[TraceEvent | ContextRun | Issue] = []
     if not sources:
         return
     try:

@@ -98,7 +98,7 @@ def _remember(path: Path, key: str, catalog: Catalog) -> None:
         ],
     }
     with suppress(StoreError):  # a folder that cannot be written costs time and nothing else
-        write_atomic(path, json.dumps(known).encode("ascii"))
+        write_atomic(path, json.dumps(known).encode("ascii"), within=path.parent.parent)
 
 
 def _plain(kpi: Kpi) -> dict[str, Any]:

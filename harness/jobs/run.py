@@ -198,7 +198,7 @@ def _measure_all(
             on_step(point, done / len(plan.points))
             for outcome in steps[point.key]:
                 outcomes[point.key] = outcome
-                if len(outcome.processes) >= first:
+                if outcome.taken >= first:
                     break
         turn = list(plan.points) if plan.effort.budget_s is not None else []
         while turn:

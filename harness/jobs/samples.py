@@ -1,7 +1,8 @@
 """The raw samples of a run, beside the run file: ordinary pyperf JSON, and the stamped calls that it cannot hold.
 
 One file a point, written whole: ``<id>.samples/<kpi>,<param>=<value>@<runtime>@<workload>.json`` is what
-``python -m pyperf stats`` reads; ``….stamps.json`` is the histogram of single calls. No two points share a file.
+``python -m pyperf stats`` reads; ``….stamps.json`` is the histogram of single calls, ``….rounds.json`` the parts of a
+ratio's arms, round by round. No two points share a file.
 """
 
 from __future__ import annotations
@@ -48,6 +49,12 @@ def save_samples(folder: Path, point: PlannedPoint, outcome: Outcome) -> None:
     Raises:
         StoreError: a file cannot be written.
     """
+    if outcome.ratios:
+        folder.mkdir(parents=True, exist_ok=True)
+        parts = [ratio["rounds"] for ratio in outcome.ratios]
+        named = {"schema": "harness.rounds/1", "kpi": point.kpi.id, "params": point.params, "unit": "ns"}
+        rounds = json.dumps({**named, "processes": parts}, sort_keys=True, separators=(",", ":")) + "\n"
+        write_atomic(folder / f"{file_stem(point)}.rounds.json", rounds.encode())
     if not outcome.processes:
         return
     # Here, because pyperf takes as long to import as a small run takes to plan.

@@ -29,7 +29,7 @@ def job_of(
     return {
         "kpi": point.kpi.id,
         "estimand": point.kpi.estimand.value,
-        "timed": point.kpi.estimand.timed,
+        "timed": point.kpi.timed,
         "params": point.params,
         "probe": point.probe,
         "runtime": point.runtime[1],

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import inspect
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, Protocol
 
 __all__ = [
     "ENGINES",
+    "Arms",
     "CallSlice",
     "Engine",
     "Probe",
@@ -56,6 +57,9 @@ class Tally:
     A count or an amount is ``numerator`` with ``denominator`` None; a rate has both and ``reasons`` as the histogram
     of what the numerator is made of; an invariant is 1 or 0. ``excluded`` says how many were left out of the
     denominator. ``knobs`` make it a model. ``basis`` is ``count``, ``formula``, ``model`` or ``reported``.
+
+    ``evidence`` has to be the same in every process; what a clock said beside the number goes to ``clocked``, which is
+    printed behind it and may differ.
     """
 
     numerator: int | float
@@ -66,6 +70,7 @@ class Tally:
     basis: str = "count"
     source: str | None = None
     evidence: tuple[str, ...] = ()
+    clocked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,34 @@ class CallSlice(Protocol):
         ...
 
 
+class Arms(Protocol):
+    """Ways to do the same work, which one process times in turn: what a rate is read from whose two sides are times.
+
+    An arm is made of parts, whose times add up. Which parts make which side is said by :meth:`ratio`, which is handed
+    numbers and has no clock.
+    """
+
+    engine: Engine
+
+    def parts(self) -> Sequence[tuple[str, Callable[[], object]]]:
+        """Set up one round outside the clock; its parts by name, in the order in which they run. A name may come again.
+
+        Each is a zero-argument callable or coroutine function, and is stamped by itself.
+        """
+        ...
+
+    def check(self, result: object) -> None:
+        """As :meth:`Slice.check`, after each round; ``result`` is that of the last part."""
+        ...
+
+    def ratio(self, rounds: Sequence[Mapping[str, int]]) -> Tally:
+        """What the rounds of one process come to: each has the ns of its parts by name, summed where one came again.
+
+        Numerator and denominator are ns, and both arms stand in the evidence.
+        """
+        ...
+
+
 class Probe(Protocol):
     """What opens the slices of a seam. Whatever it raises makes the one KPI undefined, with reason ``error``."""
 
@@ -116,7 +149,7 @@ class Probe(Protocol):
 
     def open(
         self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]
-    ) -> Slice | CallSlice | Tally | Undefined:
+    ) -> Slice | CallSlice | Arms | Tally | Undefined:
         """The slice, or the count, of ``kpi`` at the point ``params``. A probe may have ``close()`` besides."""
         ...
 

@@ -36,9 +36,6 @@ def shown(value: object, most: int = 80) -> str:
 
 def described(tally: Tally) -> dict[str, Any]:
     """``tally`` with plain values in the place of look-alikes; what is none of them stays, for :func:`tally_fault`."""
-    evidence = tally.evidence
-    if isinstance(evidence, tuple | list):
-        evidence = [item[:LONGEST] if isinstance(item, str) else item for item in evidence[:SENTENCES]]  # type: ignore[assignment]
     return {
         "numerator": _plain(tally.numerator),
         "denominator": _plain(tally.denominator),
@@ -47,8 +44,16 @@ def described(tally: Tally) -> dict[str, Any]:
         "knobs": _plain_each(tally.knobs),
         "basis": tally.basis,
         "source": tally.source,
-        "evidence": evidence,
+        "evidence": _sentences(tally.evidence),
+        "clocked": _sentences(tally.clocked),
     }
+
+
+def _sentences(told: object) -> object:
+    """Those that are shown, cut to their length."""
+    if not isinstance(told, tuple | list):
+        return told
+    return [item[:LONGEST] if isinstance(item, str) else item for item in told[:SENTENCES]]
 
 
 def _plain(number: object) -> object:
@@ -78,6 +83,7 @@ def tally_fault(tally: Mapping[str, Any]) -> str | None:
         or _word_fault("basis", tally.get("basis"), BASES)
         or (None if tally.get("source") is None else _word_fault("source", tally["source"], SOURCES))
         or _evidence_fault(tally.get("evidence"))
+        or _evidence_fault(tally.get("clocked"))
     )
 
 

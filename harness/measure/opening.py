@@ -180,8 +180,8 @@ def require_subject(job: Mapping[str, Any]) -> None:
 
 
 def _require_slice(what: Any, job: Mapping[str, Any]) -> None:
-    if not (hasattr(what, "batch") or hasattr(what, "calls")) or not hasattr(what, "check"):
-        raise Refused("error", f"open() returned {type(what).__name__}, which is no Slice, CallSlice or Tally.")
+    if not any(hasattr(what, name) for name in ("batch", "calls", "parts")) or not hasattr(what, "check"):
+        raise Refused("error", f"open() returned {type(what).__name__}, which is no Slice, CallSlice, Arms or Tally.")
     engine = getattr(what, "engine", None)
     if not isinstance(engine, str) or engine not in ENGINES:
         from harness.measure.handed import shown

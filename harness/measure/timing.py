@@ -20,6 +20,7 @@ __all__ = [
     "calls_of",
     "empty_call_ns",
     "empty_loop_ns",
+    "stamp_async",
     "time_batch",
     "time_calls",
     "together",
@@ -159,7 +160,7 @@ def time_calls(measured: CallSlice, n: int, loop: Loop, *, block: int = 1) -> Ca
         calls = [together(calls[at : at + block]) for at in range(0, n - block + 1, block)]
     if calls and is_async(calls[0]):
         cpu_began = time.process_time_ns()
-        result = loop.run(_stamp_async(calls, stamps))
+        result = loop.run(stamp_async(calls, stamps))
     else:
         cpu_began = time.process_time_ns()
         result = stamp(iter(calls), stamps)
@@ -169,12 +170,15 @@ def time_calls(measured: CallSlice, n: int, loop: Loop, *, block: int = 1) -> Ca
     return CallRound(stamps, cpu)
 
 
-async def _stamp_async(calls: list[Callable[[], Any]], into: list[int]) -> object:
+async def stamp_async(calls: list[Callable[[], Any]], into: list[int]) -> object:
+    """As :func:`harness.measure.clock.stamp`, where calls may be coroutine functions."""
     clock = time.perf_counter_ns
     result = None
     for call in calls:
         began = clock()
-        result = await call()
+        result = call()
+        if inspect.isawaitable(result):
+            result = await result
         into.append(clock() - began)
     return result
 

@@ -112,6 +112,10 @@ def _answer(job: Mapping[str, Any], held: list[Opened]) -> dict[str, Any]:
         held.append(open_slice(job))
         answer: dict[str, Any] = session.run(job, held[0])
         return answer
+    if task == "ratio":
+        held.append(open_slice(job))
+        rated: dict[str, Any] = importlib.import_module("harness.measure.arms").run(job, held[0])
+        return rated
     if task.startswith("leg:"):
         counted: dict[str, Any] = importlib.import_module(f"harness.measure.legs.{task[4:]}").run(job)
         return counted
@@ -137,12 +141,17 @@ def _try_once(opened: Opened, job: Mapping[str, Any]) -> dict[str, Any]:
         return {"tally": _sound(opened.what)}
     from harness.measure.timing import time_batch, time_calls
 
-    if not job["timed"]:
+    wanted = {"call-mean": "batch", "rate": "parts"}.get(job["estimand"], "calls")
+    if not job["timed"] and (wanted != "parts" or not hasattr(opened.what, wanted)):
         raise Refused("error", "The probe returned a slice where this KPI needs a Tally.")
-    wanted = "batch" if job["estimand"] == "call-mean" else "calls"
     if not hasattr(opened.what, wanted):
         raise Refused("error", f"The estimand {job['estimand']} needs a slice with {wanted}(n); this one has none.")
-    (time_batch if wanted == "batch" else time_calls)(opened.what, 1, opened.loop)
+    if wanted == "parts":
+        from harness.measure.arms import time_round
+
+        time_round(opened.what, opened.loop)
+    else:
+        (time_batch if wanted == "batch" else time_calls)(opened.what, 1, opened.loop)
     source = getattr(opened.what, "source", None)
     if source is not None and not (isinstance(source, str) and source in ("live", "replay", "synthetic")):
         from harness.measure.handed import SOURCES, shown

@@ -12,7 +12,7 @@ import shlex
 import stat
 from pathlib import Path
 
-__all__ = ["StoreError", "explained", "sync_folder", "write_all", "write_atomic"]
+__all__ = ["StoreError", "explained", "require_inside", "sync_folder", "write_all", "write_atomic"]
 
 
 class StoreError(OSError):
@@ -25,7 +25,7 @@ class StoreError(OSError):
 def explained(path: Path, error: OSError) -> StoreError:
     """The sentence for an operating system error met while writing ``path``."""
     folder = path.parent
-    quoted = shlex.quote(str(folder))
+    quoted, look = shlex.quote(str(folder)), f"ls -ld {shlex.quote(str(path))}"
     match error.errno:
         case errno.EACCES | errno.EPERM | errno.EROFS:
             return StoreError(f"{path} cannot be written: {folder} is read-only for you; see `ls -ld {quoted}`.")
@@ -42,12 +42,30 @@ def explained(path: Path, error: OSError) -> StoreError:
         case errno.EEXIST:
             return StoreError(f"{path} cannot be made: something of that name is there; see `ls -ld {quoted}`.")
         case errno.EISDIR:
-            return StoreError(f"{path} cannot be written: it is a folder; name a file inside it with `--json FILE`.")
+            return StoreError(f"{path} cannot be written: it is a folder; name a file inside it, or see `{look}`.")
         case errno.ENAMETOOLONG:
-            return StoreError(f"{path} cannot be written: the name is too long; choose another with `--json FILE`.")
+            return StoreError(f"{path} cannot be written: the name is too long; choose a shorter one.")
+        case errno.ELOOP:
+            return StoreError(f"{path} cannot be written: it is a link, or links lead in a circle; see `{look}`.")
         case _:
             why = error.strerror or str(error)
-            return StoreError(f"{path} cannot be written: {why}; choose another place with `--json FILE`.")
+            return StoreError(f"{path} cannot be written: {why}; see `ls -ld {quoted}`.")
+
+
+def require_inside(path: Path, root: Path) -> None:
+    """Require that no link on the way from the folder ``root`` to ``path``, which lies below it, leads out of it.
+
+    Raises:
+        StoreError: one does, and whatever lies there is not ours to write.
+    """
+    top = os.path.realpath(root)
+    for each in (*reversed(path.parents), path):
+        # realpath and not resolve(), which raises where links lead in a circle.
+        if each.is_symlink() and each.is_relative_to(root) and not Path(os.path.realpath(each)).is_relative_to(top):
+            raise StoreError(
+                f"{each} is a link that leads out of the project, to {each.readlink()}, and nothing is written there; "
+                f"see `ls -ld {shlex.quote(str(each))}`."
+            )
 
 
 def write_all(handle: int, blob: bytes) -> None:
@@ -109,15 +127,19 @@ def _replace(path: Path, blob: bytes, mode: int | None) -> None:
     sync_folder(path.parent)
 
 
-def write_atomic(path: Path, blob: bytes) -> None:
+def write_atomic(path: Path, blob: bytes, *, within: Path | None = None) -> None:
     """Put ``blob`` at ``path``: a temporary file in the same folder, flushed to disk, then renamed over it.
 
-    Missing folders are made. A link is followed; the mode of an existing file is kept. A device or pipe is written
-    through, since renaming over it would destroy it.
+    Missing folders are made. A link is followed, though not out of the folder ``within`` where one is given, in which
+    ``path`` lies; the mode of an existing file is kept. A device or pipe is written through, since renaming over it
+    would destroy it.
 
     Raises:
-        StoreError: the folder is read-only, the disk is full, a size limit was hit, ... ; the old file is untouched.
+        StoreError: a link leads out of ``within``, the folder is read-only, the disk is full, a size limit was hit,
+            ... ; the old file is untouched.
     """
+    if within is not None:
+        require_inside(path, within)
     try:
         path = Path(os.path.realpath(path))
         _make(path.parent)

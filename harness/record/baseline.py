@@ -16,13 +16,32 @@ from harness.record.run import Mode
 from kpis.terms.kpi import Direction, Estimand, Gate
 from kpis.terms.quantity import Unit
 
-__all__ = ["MOST_SESSIONS", "SCHEMA", "BaselineFile", "Moved", "Row", "Session", "Waiver", "different", "encode"]
+__all__ = [
+    "LONGEST_WAIVER",
+    "MOST_SESSIONS",
+    "SCHEMA",
+    "UNKNOWN_BOOT",
+    "BaselineFile",
+    "Moved",
+    "Row",
+    "Session",
+    "Waiver",
+    "different",
+    "encode",
+]
 
 SCHEMA = "harness.baseline/1"
 
 MOST_SESSIONS = 20
 """Sessions that a row keeps: with twenty the margin after Holm over forty rows is 4.3 spreads, and twenty more would
 take a tenth off that."""
+
+
+LONGEST_WAIVER = 366
+"""Days that a waiver holds at most: a year. What is known for longer is no exception but the value of the row."""
+
+UNKNOWN_BOOT = "unknown"
+"""The boot of a run that did not say: it may be that of any other session of its day."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,11 +127,19 @@ class BaselineFile:
 
 
 def different(sessions: Iterable[Session]) -> list[Session]:
-    """The first session of each day and boot: what is measured again at once is no new draw."""
-    seen: dict[tuple[date, str], Session] = {}
+    """The first session of each day and boot: what is measured again at once is no new draw.
+
+    One of an unknown boot is none beside another of its day.
+    """
+    boots: dict[date, set[str]] = {}
+    found = []
     for session in sessions:
-        seen.setdefault((session.day, session.boot), session)
-    return list(seen.values())
+        of_day = boots.setdefault(session.day, set())
+        apart = UNKNOWN_BOOT not in (*of_day, session.boot) and session.boot not in of_day
+        if apart or not of_day:
+            of_day.add(session.boot)
+            found.append(session)
+    return found
 
 
 def _session(session: Session) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from harness.record.baseline import MOST_SESSIONS, SCHEMA, BaselineFile, Moved, Row, Session, Waiver
+from harness.record.plain import fits
 from harness.record.run import Mode
 from harness.record.store import StoreError
 from kpis.errors import did_you_mean
@@ -81,6 +82,8 @@ def _matching(pattern: re.Pattern[str], what: str) -> Callable[[str, Any], str]:
 def _number(where: str, value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _Wrong(f"{where} has to be a number")
+    if not fits(value):
+        raise _Wrong(f"{where} does not fit into 64 bits")
     if not math.isfinite(value):
         raise _Wrong(f"{where} is {value!r}, which is not a finite number")
     return value
@@ -96,6 +99,8 @@ def _positive(where: str, value: Any) -> float:
 def _count(where: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise _Wrong(f"{where} has to be a whole number that is not negative")
+    if not fits(value):
+        raise _Wrong(f"{where} does not fit into 64 bits")
     return value
 
 
@@ -127,6 +132,8 @@ def _facts(where: str, value: Any) -> dict[str, str | int]:
     for key, fact in value.items():
         if isinstance(fact, bool) or not isinstance(fact, str | int):
             raise _Wrong(f"{where}.{key} has to be a text or a whole number")
+        if not fits(fact):
+            raise _Wrong(f"{where}.{key} does not fit into 64 bits")
     return value
 
 

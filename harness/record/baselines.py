@@ -7,12 +7,15 @@ to remove a run file: an older commit may point to it.
 from __future__ import annotations
 
 import hashlib
+import os
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from harness.record.atomic import write_atomic
+from harness.formats.limits import regular_bytes
+from harness.record.atomic import require_inside, write_atomic
 from harness.record.baseline import BaselineFile, Row, encode
 from harness.record.baseline_read import BaselineError, decode
 from harness.record.lock import Busy, RunLock
@@ -20,7 +23,7 @@ from harness.record.run import Run
 from harness.record.run import encode as encode_run
 from kpis.terms.kpi import Layer
 
-__all__ = ["RELEASE", "Record", "folder", "load", "parse", "run_name", "save", "save_run", "writing"]
+__all__ = ["RELEASE", "Record", "encoded", "folder", "load", "parse", "run_name", "save", "save_run", "writing"]
 
 RELEASE = "release"
 
@@ -82,29 +85,61 @@ def load(root: Path, slug: str) -> Record | None:
     blobs = {}
     for stem in _FILES:
         path = folder(root, slug) / f"{stem}.toml"
-        try:
-            if path.is_file():
-                blobs[stem] = path.read_bytes()
-        except OSError as error:
-            raise BaselineError(f"{path} cannot be read: {error.strerror}; see `ls -l {path}`.") from None
+        if os.path.lexists(path):  # a folder, a pipe, or a link to nothing, is no record that is missing
+            try:
+                blobs[stem] = regular_bytes(path)
+            except OSError as error:
+                look = shlex.quote(str(path))
+                raise BaselineError(f"{path} cannot be read: {error.strerror}; see `ls -ld {look}`.") from None
     return parse(slug, blobs)
 
 
-def save(root: Path, record: Record) -> list[Path]:
-    """Write the files of ``record`` that differ from what is there; their paths.
+def encoded(record: Record) -> dict[str, bytes]:
+    """The files of ``record`` by their stems, each of which reads back as what it was made from.
 
     Raises:
-        StoreError: one cannot be written; those before it are.
+        BaselineError: one would not, so that whoever comes next could not use the record.
     """
     files = {layer.value: file for layer, file in record.layers.items()}
     if record.release is not None:
         files[RELEASE] = record.release
-    written = []
-    for stem, file in files.items():
-        path = folder(root, record.slug) / f"{stem}.toml"
+    return {stem: _readable(record.slug, stem, file) for stem, file in files.items()}
+
+
+def _readable(slug: str, stem: str, file: BaselineFile) -> bytes:
+    name, why = f"baselines/{slug}/{stem}.toml", "it would read back as something else"
+    try:
         blob = encode(file)
+        if decode(blob, name, release=stem == RELEASE) == file:
+            return blob
+    except BaselineError as error:
+        why = str(error).removeprefix(f"{name}: ").partition("; ")[0]
+    except (ValueError, TypeError) as error:  # a text that is no UTF-8, a number that TOML does not hold
+        why = str(error).rstrip(".")
+    raise BaselineError(
+        f"{name} is not written, for nobody could read it: {why}; look at what was to be put there: "
+        "`python -m harness ratchet check`."
+    )
+
+
+def save(root: Path, record: Record, run: tuple[str, bytes] | None = None) -> list[Path]:
+    """Write the files of ``record`` that differ from what is there; their paths. What none could read is not written.
+
+    ``run`` is the name and the content of a run file that rows point to, which is put there first.
+
+    Raises:
+        BaselineError: as :func:`encoded`; nothing is written.
+        StoreError: one cannot be written, or a link leads out of the project; those before it are.
+    """
+    blobs = {folder(root, record.slug) / f"{stem}.toml": blob for stem, blob in encoded(record).items()}
+    for path in (*blobs, folder(root, record.slug) / "runs"):
+        require_inside(path, root)
+    if run is not None:
+        save_run(root, record.slug, *run)
+    written = []
+    for path, blob in blobs.items():
         if not path.is_file() or path.read_bytes() != blob:
-            write_atomic(path, blob)
+            write_atomic(path, blob, within=root)
             written.append(path)
     return written
 
@@ -123,7 +158,7 @@ def save_run(root: Path, slug: str, name: str, blob: bytes) -> Path:
     """
     path = folder(root, slug) / "runs" / f"{name}.json"
     if not path.is_file() or path.read_bytes() != blob:
-        write_atomic(path, blob)
+        write_atomic(path, blob, within=root)
     return path
 
 

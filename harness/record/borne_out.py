@@ -1,102 +1,75 @@
 """Whether the rows of a record say what the run files say that they rest on.
 
-A limit that somebody typed, a median that was rounded in a merge, a run file that is gone or cut short: each is found
-here, before anything is judged by it. Each run file is read once, however many rows point to it. Refuses to repair.
+A limit that somebody typed, a median that was rounded in a merge, a machine that is not that of the runs, a row that
+waits no more for its second session: each is found here, before anything is judged by it. Refuses to repair.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from datetime import date
-from pathlib import Path
+from collections.abc import Callable
+from datetime import date, timedelta
 
 from harness.judge.ratchet import LOOSE, first_limit
-from harness.record.baseline import Row, Session
+from harness.record.baseline import LONGEST_WAIVER, BaselineFile, Row, Session, different
 from harness.record.baseline_read import BaselineError
 from harness.record.baselines import RELEASE, Record
-from harness.record.run import Run, RunFileError, decode
+from harness.record.fingerprints import EXACT, TIME, differing, stated
+from harness.record.pointed import Pointed, session_of, workload_of
+from harness.record.run import Run
 from kpis.terms.kpi import Direction
 from kpis.terms.reading import Reading
 
-__all__ = ["Pointed", "require_borne_out", "session_of", "workload_of"]
-
-Name = Callable[[Reading], str]
+__all__ = ["require_borne_out", "require_short_waivers"]
 
 _DIGITS = 1e-9
 """Relative room for a limit that another build of the mathematics library computes in its last digits."""
 
 
-@dataclass(slots=True)
-class Pointed:
-    """The run files that a record points to, by their names; ``read`` gives the content of one, or raises OSError.
-
-    ``name`` says by which row a reading goes.
-    """
-
-    slug: str
-    read: Callable[[str], bytes]
-    name: Name
-    _runs: dict[str, tuple[Run, dict[str, Reading]]] = field(default_factory=dict)
-
-    @classmethod
-    def in_folder(cls, folder: Path, slug: str, name: Name) -> Pointed:
-        """Those in ``folder``."""
-        return cls(slug, lambda run: (folder / f"{run}.json").read_bytes(), name)
-
-    def path(self, run: str) -> str:
-        """What a run file is called inside the project."""
-        return f"baselines/{self.slug}/runs/{run}.json"
-
-    def run(self, run: str, *, wanted_by: str) -> Run:
-        """The run of that name; see :meth:`readings`."""
-        return self._load(run, wanted_by)[0]
-
-    def readings(self, run: str, *, wanted_by: str) -> Mapping[str, Reading]:
-        """Its readings by the names of rows.
-
-        Raises:
-            BaselineError: it is missing, cut short or edited; ``wanted_by`` says which row needs it.
-        """
-        return self._load(run, wanted_by)[1]
-
-    def _load(self, run: str, wanted_by: str) -> tuple[Run, dict[str, Reading]]:
-        if run not in self._runs:
-            path = self.path(run)
-            back = f"bring it back with `git checkout -- {path}`."
-            try:
-                blob = self.read(run)
-            except OSError as error:
-                why = "it is missing" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
-                raise BaselineError(f"{wanted_by} rests on {path}, and {why}; {back}") from None
-            if hashlib.sha256(blob).hexdigest()[:16] != run:
-                raise BaselineError(
-                    f"{wanted_by} rests on {path}, which was cut short or edited: its content has another digest than "
-                    f"its name; {back}"
-                )
-            try:
-                found = decode(blob, path)
-            except RunFileError as error:
-                raise BaselineError(str(error)) from None
-            self._runs[run] = found, {self.name(reading): reading for reading in found.readings}
-        return self._runs[run]
-
-
-def require_borne_out(record: Record, pointed: Pointed, canonical: Callable[[str], str]) -> None:
+def require_borne_out(
+    record: Record, pointed: Pointed, canonical: Callable[[str], str], known: Callable[[str], bool] = lambda _name: True
+) -> dict[str, str]:
     """Hold every row of ``record`` against the runs that it points to; ``canonical`` is the present name of a row.
+
+    Rows that are not ``known``, by a KPI that the catalog does not have, come back by their present names, each with
+    what is wrong with it: that they are not covered weighs more.
 
     Raises:
         BaselineError: the first row that its own runs do not bear out.
     """
+    lost = {}
     for layer, name, row in record.rows:
-        _require(f"baselines/{record.slug}/{layer.value}.toml", name, row, pointed, canonical(name))
+        path, file = f"baselines/{record.slug}/{layer.value}.toml", record.layers[layer]
+        try:
+            _require(path, file, name, row, pointed, canonical(name))
+        except _EditedError as edited:
+            if known(name):
+                raise
+            lost[canonical(name)] = str(edited)
     if record.release is not None:
         for name, row in sorted(record.release.rows.items()):
-            _require(f"baselines/{record.slug}/{RELEASE}.toml", name, row, pointed, canonical(name))
+            _require(f"baselines/{record.slug}/{RELEASE}.toml", record.release, name, row, pointed, canonical(name))
+    return lost
 
 
-def _require(path: str, name: str, row: Row, pointed: Pointed, present: str) -> None:
+def require_short_waivers(record: Record, today: date) -> None:
+    """Require that no waiver of ``record`` holds for longer than one that could have been given by now.
+
+    Raises:
+        BaselineError: the first one that does.
+    """
+    last = today + timedelta(days=LONGEST_WAIVER)
+    for layer, name, row in record.rows:
+        if row.waiver is not None and row.waiver.until > last:
+            path = f"baselines/{record.slug}/{layer.value}.toml"
+            why = f"its waiver holds until {row.waiver.until}, and the longest one ends on {last}"
+            raise _edited(path, f"{path}: [kpi.{name}]", why)
+
+
+class _EditedError(BaselineError):
+    """What a row says is not what its runs say."""
+
+
+def _require(path: str, file: BaselineFile, name: str, row: Row, pointed: Pointed, present: str) -> None:
     where = f"{path}: [kpi.{name}]"
     for session in row.sessions:
         run = pointed.run(session.run, wanted_by=where)
@@ -108,32 +81,48 @@ def _require(path: str, name: str, row: Row, pointed: Pointed, present: str) -> 
             why = _loops_fault(row, reading)
         if why is not None:
             raise _edited(path, where, f"{why}, by {pointed.path(session.run)}")
-    if row.timed and (why := _limit_fault(row)) is not None:
+        for part, facts in (("exact", EXACT), ("time", TIME)):
+            if (part == "exact" or row.timed) and (why := _machine_fault(getattr(file, part), run, facts)):
+                raise _edited(path, f"{path}: [fingerprint.{part}]", f"{why}, by {pointed.path(session.run)}")
+    why = _limit_fault(row) if row.timed else None
+    why = why or (_waiting_fault(row, pointed, present) if file.tag is None else _anchor_fault(row))
+    if why is not None:
         raise _edited(path, where, why)
 
 
-def _edited(path: str, where: str, why: str) -> BaselineError:
-    return BaselineError(
+def _edited(path: str, where: str, why: str) -> _EditedError:
+    return _EditedError(
         f"{where} was edited by hand: {why}. Put it back with `git checkout -- {path}`, and move it with "
         "`python -m harness ratchet accept KPI --why TEXT`."
     )
 
 
-def session_of(run: Run, name: str, reading: Reading) -> Session:
-    """The session that ``reading`` of ``run`` (the run file ``name``) makes."""
-    timed = reading.distribution if reading.estimand.timed else None
-    return Session(
-        day=date.fromisoformat(run.created[:10]),
-        boot=str(run.noise.get("boot") or "unknown"),
-        run=name,
-        median=None if timed is None else timed.median,
-        n=None if timed is None else timed.n,
-    )
+def _machine_fault(held: dict[str, str | int], run: Run, facts: tuple[str, ...]) -> str | None:
+    """Whether a file says another machine than a run that its rows rest on."""
+    if held == stated(run.machine.fingerprint, facts):
+        return None
+    apart = differing(held, run.machine.fingerprint, facts)
+    return apart[0] if apart else "it holds a fact that no run states"
 
 
-def workload_of(run: Run, reading: Reading) -> str | None:
-    """The sha256 of what ``reading`` was taken on."""
-    return None if reading.workload is None else run.workloads[reading.workload].sha256
+def _waiting_fault(row: Row, pointed: Pointed, name: str) -> str | None:
+    """Whether a row waits for a session that it has, or no more for one that it never had.
+
+    One that a person moved begins without waiting; and one that was borne out once and got better since has one
+    session and does not wait, while the run files of before are still there.
+    """
+    count = len(different(row.sessions))
+    if row.pending is not None:
+        return f"it is pending, and {count} sessions bear it out" if count > 1 else None
+    if count > 1 or row.moved is not None or len(different(pointed.every_session(name))) > 1:
+        return None
+    return "it is not pending, and no committed run bears its one session out"
+
+
+def _anchor_fault(row: Row) -> str | None:
+    """An anchor is held against as it stands."""
+    extra = [part for part in ("pending", "waiver", "moved") if getattr(row, part) is not None]
+    return f"it has {extra[0]}, which no row of a release has" if extra else None
 
 
 def _session_fault(row: Row, session: Session, run: Run, reading: Reading | None) -> str | None:

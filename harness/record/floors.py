@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from harness.formats.limits import regular_bytes
 from harness.judge.floor import Floor
 from harness.judge.rule import DELTA
 from harness.record.atomic import write_atomic
@@ -25,6 +27,7 @@ __all__ = [
     "SCHEMA",
     "CommittedFloors",
     "calibration",
+    "calibration_fault",
     "calibration_path",
     "facts_of",
     "floors",
@@ -86,17 +89,39 @@ def _size(name: str, row: Any) -> float:
     return float(size)
 
 
+def _parsed(blob: bytes) -> tuple[dict[str, Any], dict[str, float]]:
+    """A calibration and its floors.
+
+    Raises:
+        ValueError, RecursionError: it is none, or a floor is no fraction.
+    """
+    read = json.loads(blob)
+    if not isinstance(read, dict) or read.get("schema") != SCHEMA or not isinstance(read.get("floors"), dict):
+        raise ValueError(f"it is not a {SCHEMA} file")
+    return read, {name: _size(name, row) for name, row in read["floors"].items()}
+
+
+def calibration_fault(file: Path) -> str | None:
+    """Why nobody could take floors from ``file``, which is there; None where a machine could, be it this one or not."""
+    try:
+        read, _ = _parsed(regular_bytes(file))
+        if read.get("machine") != (slug := file.parent.name):
+            raise ValueError(f"it is of the machine {read.get('machine')!r}, and lies with those of {slug}")
+    except OSError as error:
+        return error.strerror or str(error)
+    except (ValueError, RecursionError) as error:
+        return str(error).rstrip(".")
+    return None
+
+
 def floors(root: Path, slug: str, fingerprint: Facts, commit: str) -> CommittedFloors:
     """The floors that hold on the machine of ``fingerprint``, from the tree of ``commit`` at ``root``."""
     file = calibration_path(root, slug)
     try:
-        if not file.is_file():
+        if not os.path.lexists(file):
             return CommittedFloors()
-        blob = file.read_bytes()
-        read = json.loads(blob)
-        if not isinstance(read, dict) or read.get("schema") != SCHEMA or not isinstance(read.get("floors"), dict):
-            raise ValueError(f"it is not a {SCHEMA} file")
-        sizes = {name: _size(name, row) for name, row in read["floors"].items()}
+        blob = regular_bytes(file)
+        read, sizes = _parsed(blob)
         _same_machine(read.get("fingerprint"), facts_of(fingerprint))
     except OSError as error:
         return _unknown(file.relative_to(root), commit, error.strerror or str(error))
@@ -164,5 +189,5 @@ def calibration(
 def write_floors(root: Path, slug: str, found: Mapping[str, Floor], facts: Facts | None) -> Path:
     """Write the floors of a machine and return the path."""
     file = calibration_path(root, slug)
-    write_atomic(file, calibration(slug, found, facts))
+    write_atomic(file, calibration(slug, found, facts), within=root)
     return file

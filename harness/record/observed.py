@@ -10,11 +10,11 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from harness.judge.rates import at_most
+from harness.judge.rates import at_least, at_most
 from harness.record.fingerprints import differing
 from harness.record.floors import FACTS, SCHEMA, facts_of
 
-__all__ = ["CALIBRATE", "observed", "per_cent_at_most"]
+__all__ = ["CALIBRATE", "observed", "per_cent_at_least", "per_cent_at_most"]
 
 CALIBRATE = "python -m harness calibrate --budget 20m"
 """What is typed where nothing is on record."""
@@ -23,6 +23,11 @@ CALIBRATE = "python -m harness calibrate --budget 20m"
 def per_cent_at_most(share: float) -> str:
     """A bound as per cent with one decimal, never rounded down."""
     return f"{math.ceil(1000 * share - 1e-9) / 10:.1f} %"
+
+
+def per_cent_at_least(hits: int, of: int) -> str:
+    """The lower bound of a rate as per cent with one decimal, never rounded up."""
+    return f"{math.floor(1000 * at_least(hits, of) + 1e-9) / 10:.1f} %"
 
 
 def observed(blob: bytes | None, fingerprint: Mapping[str, Any]) -> str:

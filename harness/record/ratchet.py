@@ -13,7 +13,7 @@ from harness.record.plain import plain
 from kpis.terms.claim import Claim, Coverage, Verdict
 from kpis.terms.comparison import ComparisonNotice, State
 
-__all__ = ["SCHEMA", "RatchetBase", "RatchetFile", "RatchetRow", "RatchetRun", "WaiverNote", "encode"]
+__all__ = ["SCHEMA", "RatchetBase", "RatchetFile", "RatchetRow", "RatchetRun", "WaiverNote", "encode", "passed_over"]
 
 SCHEMA = "harness.ratchet/1"
 
@@ -61,6 +61,23 @@ class RatchetRow:
     moved: dict[str, str] | None
     evidence: list[str]
     warnings: list[ComparisonNotice]
+
+
+_GOOD = (State.OK, State.UNCHANGED, State.IMPROVED, State.WITHIN)
+
+
+def passed_over(row: RatchetRow) -> str | None:
+    """Why a verdict that passes says nothing of ``row``, as a word for several of them; None where it does.
+
+    A row that nobody owes, for neither the record nor the run has it, is not among them.
+    """
+    if row.decides or row.state in (*_GOOD, State.NEW):
+        return None
+    if row.waiver is not None and not row.waiver.expired and row.state is not State.THIN:
+        return "waived"
+    if row.state is State.THIN:
+        return "too thin to judge"
+    return "red at the base already" if row.state is State.REGRESSED else "not comparable with the release"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from harness.formats.limits import encodable
 from harness.record.plain import plain
+from harness.record.replay_context import ContextResult, combined, distinct, gates_of, mixed, state_of
+from kpis.formulas.context.gates import GateState
+from kpis.formulas.context.result import result_record
 from kpis.formulas.recorded.carried import CarriedParts
 from kpis.formulas.recorded.evaluate import RunParts, metrics
 from kpis.formulas.recorded.pricing import PICO
+from kpis.recorded_metrics import load
 from kpis.terms.claim import Claim, Verdict
 from kpis.terms.metric import Metric
 from kpis.terms.trace import Issue, Recording, RunFacts, Thread
@@ -40,6 +45,7 @@ class RunResult:
     parts: RunParts
     carried: CarriedParts | None = None
     copied: int = 0
+    contexts: tuple[ContextResult, ...] = ()
 
 
 @dataclass(slots=True)
@@ -52,6 +58,11 @@ class Replayed:
     parts: RunParts = field(default_factory=RunParts)
     carried: CarriedParts | None = None
 
+    @property
+    def contexts(self) -> list[ContextResult]:
+        """What the runs that were recorded for their context came to, each once."""
+        return distinct(result for run in self.runs for result in run.contexts)
+
 
 def encode(result: Replayed, prices: str, by: str | None = None, judged: Judged | None = None) -> bytes:
     """The file of ``result``; ``prices`` names the price table, ``judged`` is what a record said of it."""
@@ -62,7 +73,7 @@ def encode(result: Replayed, prices: str, by: str | None = None, judged: Judged 
         "passed_over": result.passed_over,
         "issues": [_issue(issue) for issue in result.issues],
         "runs": [_run(run) for run in result.runs],
-        "all": _numbers(result.parts, result.carried),
+        "all": {**_numbers(result.parts, result.carried), "context_metrics": _context(result.contexts)},
         "verdict": None,
         "claims": None,
     }
@@ -86,6 +97,8 @@ def _run(run: RunResult) -> dict[str, Any]:
         "copied_requests": run.copied,
         "issues": [_issue(issue) for issue in run.issues],
         **_numbers(run.parts, run.carried),
+        "context_metrics": _context(run.contexts),
+        "result_records": [result_record(each.run, each.metrics, load()) for each in run.contexts],
     }
 
 
@@ -95,6 +108,21 @@ def _numbers(parts: RunParts, carried: CarriedParts | None) -> dict[str, Any]:
         "trust": {"level": parts.trust.level.value, "reasons": list(parts.trust.reasons())},
         "metrics": {name: metric_value(metric) for name, metric in found.items()},
         "attribution": None if carried is None else _carried(carried),
+    }
+
+
+def _context(results: Sequence[ContextResult]) -> dict[str, Any] | None:
+    """The context metrics of ``results`` together, and how every gate stands; None where there is no such run."""
+    if not results:
+        return None
+    return {
+        "runs": len(results),
+        "mixed": list(mixed(results)),
+        "gates": {
+            name: {"state": state_of(states).value, **{state.value: states[state] for state in GateState}}
+            for name, states in gates_of(results).items()
+        },
+        "metrics": {name: metric_value(metric) for name, metric in combined(results).items()},
     }
 
 
@@ -108,7 +136,7 @@ def metric_value(metric: Metric) -> dict[str, Any]:
 def _carried(parts: CarriedParts) -> dict[str, Any]:
     money = ("initial_cost", "carried_cost", "output_cost")
     rows: dict[str, Mapping[str, float | int]] = {
-        key: {name: value / PICO if name in money else value for name, value in asdict(row).items()}
+        encodable(key): {name: value / PICO if name in money else value for name, value in asdict(row).items()}
         for key, row in parts.rows.items()
     }
     return {

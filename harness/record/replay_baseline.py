@@ -84,7 +84,10 @@ def read_baseline(path: Path) -> ReplayBaseline | None:
         raise StoreError(f"{path} is of schema {tables.get('schema')!r}, not {SCHEMA}; see `git log -- {path}`.")
     rows, runs = tables.get("metric"), tables.get("runs")
     if not isinstance(rows, dict) or type(runs) is not int or runs < 0 or tables.keys() != {"schema", "runs", "metric"}:
-        raise StoreError(f"{path} was edited by hand: it has `runs`, a number, and tables `metric`, and nothing else.")
+        raise StoreError(
+            f"{path} was edited by hand: it has `runs`, a number, and tables `metric`, and nothing else; take it back "
+            f"with `git checkout -- {path}`."
+        )
     return ReplayBaseline(runs, {metric_id: _row(path, metric_id, row) for metric_id, row in rows.items()})
 
 

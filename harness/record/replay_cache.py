@@ -25,7 +25,7 @@ __all__ = ["Answer", "FileFacts", "ReplayCache", "cache_folder"]
 
 _LARGEST = 256 << 20
 _READERS = ("formats", "jobs")
-_FORMULAS = Path(harness.__file__).parents[1] / "kpis" / "formulas" / "recorded"
+_FORMULAS = [Path(harness.__file__).parents[1] / "kpis" / "formulas" / name for name in ("recorded", "context")]
 
 Answer = tuple[RunResult, "array[int]"]
 """One run, and the keys of its requests."""
@@ -108,7 +108,7 @@ def _version() -> str:
     """Changes with every change of a reader or a formula: their files' sizes and times."""
     folders = [Path(harness.__file__).parent / name for name in _READERS]
     found = []
-    for folder in (*folders, _FORMULAS):
+    for folder in (*folders, *_FORMULAS):
         for file in sorted(folder.glob("*.py")):
             facts = file.stat()
             found.append((file.name, facts.st_size, facts.st_mtime_ns))

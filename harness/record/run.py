@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from harness.record.plain import NUMBERS, RunFileError, fits, plain
+from harness.record.plain import RunFileError, plain
+from harness.record.run_sense import nonsense
 from kpis.terms.reading import Reading
 
 __all__ = [
@@ -139,7 +140,7 @@ def _sentence(name: str, error: Exception) -> RunFileError:
 
 
 def decode(blob: bytes, name: str) -> Run:
-    """Read a run file strictly: no text for a number, no number for a text, no NaN, no infinity.
+    """Read a run file strictly: no text for a number, no number for a text, no NaN, no infinity, and no nonsense.
 
     ``name`` is how errors call the file. Keys that this version does not know are passed over, so that a later
     addition within the version stays readable.
@@ -151,37 +152,21 @@ def decode(blob: bytes, name: str) -> Run:
 
     try:
         head: Any = msgspec.json.decode(blob)
-        found = head.get("schema") if isinstance(head, dict) else None
-        if found != SCHEMA:
-            if isinstance(found, str) and found.startswith("harness.run/"):
+        version = head.get("schema") if isinstance(head, dict) else None
+        if version != SCHEMA:
+            if isinstance(version, str) and version.startswith("harness.run/"):
                 raise RunFileError(
-                    f"{name} is of {found[:40]} and this version reads {SCHEMA}; "
+                    f"{name} is of {version[:40]} and this version reads {SCHEMA}; "
                     "upgrade with `python -m pip install --upgrade loopladder`."
                 )
-            raise RunFileError(f"{name} is not a run file: $.schema is {str(found)[:40]!r}, not {SCHEMA!r}; {_AGAIN}")
+            raise RunFileError(f"{name} is not a run file: $.schema is {str(version)[:40]!r}, not {SCHEMA!r}; {_AGAIN}")
         run = msgspec.json.decode(blob, type=Run)
     except (msgspec.DecodeError, RecursionError) as error:
         raise _sentence(name, error) from None
-    for index, reading in enumerate(run.readings):
-        for key in NUMBERS:
-            if not fits(getattr(reading, key)):
-                where = f"$.readings[{index}].{key}"
-                raise RunFileError(f"{name} is not a run file: at {where}: it does not fit into 64 bits; {_AGAIN}")
-    if (dangling := _dangling(run)) is not None:
-        raise RunFileError(f"{name} is not a run file: at {dangling}: it points to nothing; {_AGAIN}")
+    if (found := nonsense(run)) is not None:
+        where, why = found
+        raise RunFileError(f"{name} is not a run file: at {where}: {why}; {_AGAIN}")
     return run
-
-
-def _dangling(run: Run) -> str | None:
-    """The JSON path of the first position that lies beyond what it counts in; None where all lie inside."""
-    files, sets = len(run.source.touched), run.source.sets or []
-    for index, one in enumerate(sets):
-        if not all(0 <= at < files for at in one):
-            return f"$.source.sets[{index}]"
-    for index, reading in enumerate(run.readings):
-        if reading.touched is not None and not 0 <= reading.touched < len(sets):
-            return f"$.readings[{index}].touched"
-    return None
 
 
 def schema() -> dict[str, Any]:

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.record.atomic import StoreError, explained, sync_folder, write_all, write_atomic
+from harness.record.atomic import StoreError, explained, require_inside, sync_folder, write_all, write_atomic
 
 if TYPE_CHECKING:
     from harness.record.run import Run
@@ -25,6 +24,7 @@ __all__ = [
     "explained",
     "find_root",
     "new_id",
+    "require_inside",
     "runs",
     "runs_dir",
     "save",
@@ -45,13 +45,8 @@ def state_dir(root: Path) -> Path:
     """
     folder = root / ".harness"
     ignore = folder / ".gitignore"
+    require_inside(folder, root)
     try:
-        # realpath and not resolve(), which raises where links lead in a circle.
-        if folder.is_symlink() and not Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root)):
-            raise StoreError(
-                f"{folder} is a link that leads out of the project, to {folder.readlink()}, and nothing is written "
-                f"there; see `ls -ld {shlex.quote(str(folder))}`."
-            )
         folder.mkdir(exist_ok=True)
         if not ignore.exists():
             # Otherwise a run would make the tree dirty, and the gate would copy old runs along as part of the head.
@@ -63,8 +58,13 @@ def state_dir(root: Path) -> Path:
 
 
 def runs_dir(root: Path) -> Path:
-    """The folder of run files and journals, made if missing."""
+    """The folder of run files and journals, made if missing.
+
+    Raises:
+        StoreError: as :func:`state_dir`.
+    """
     folder = state_dir(root) / "runs"
+    require_inside(folder, root)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -126,7 +126,7 @@ def save(root: Path, run: Run) -> Path:
     from harness.record.run import encode  # here, so that finding a root stays cheap
 
     path = runs_dir(root) / f"{checked_id(run.id)}.json"
-    write_atomic(path, encode(run))
+    write_atomic(path, encode(run), within=root)
     return path
 
 

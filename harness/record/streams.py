@@ -7,12 +7,14 @@ and line. Refuses to follow a link: the file is the project's own.
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.record.atomic import explained, sync_folder, write_all
+from harness.record.atomic import explained, require_inside, sync_folder, write_all
 from harness.record.trials import Trial, TrialError, line_of, trial_of
 
 __all__ = ["append", "read", "read_file", "read_machine", "streams_path"]
@@ -36,6 +38,8 @@ def read_file(file: Path) -> Iterator[Trial]:
     """
     look = shlex.quote(str(file))
     try:
+        if not stat.S_ISREG(file.stat().st_mode):  # a pipe would never end
+            raise OSError(errno.EINVAL, "it is no regular file")
         lines = file.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError as error:
         raise TrialError(f"{file} cannot be read: {error.strerror}. Look: ls -l {look}") from None
@@ -83,6 +87,7 @@ def append(root: Path, trial: Trial) -> Path:
     folder = streams_path(root, trial.machine)
     file = folder / f"{trial.kind.value}.jsonl"
     line = f"{line_of(trial)}\n".encode("ascii")
+    require_inside(folder, root)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)

@@ -16,7 +16,8 @@ __all__ = ["AUTHORITY", "Block", "Document", "document_of", "filled"]
 AUTHORITY = "authority"
 """The blocks that the authority fills itself: ``<!-- authority:begin NAME kpis=a,b [points=all] -->``."""
 
-_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
+# What follows backticks holds none: it is code within a line otherwise.
+_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}(?!.*`)|~{3,})")
 _MARK = re.compile(r"\s*<!--\s*(?P<name>[a-z]\w*):(?P<which>begin|end)\b(?P<words>.*?)-->\s*")
 
 
@@ -73,6 +74,8 @@ def document_of(text: str, kinds: Collection[str]) -> Document:
             if open_block is None or open_block[0] != mark["name"]:
                 document.faults.append((number, f"a block {mark['name']} ends that has not begun"))
             else:
+                if mark["name"] != AUTHORITY and any(block.kind == mark["name"] for block in document.blocks):
+                    document.faults.append((open_block[2], f"a second block {mark['name']}, which no command fills"))
                 document.blocks.append(Block(*open_block, number))
                 open_block = None
             document.prose.append("")

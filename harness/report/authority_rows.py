@@ -140,7 +140,9 @@ def label_fault(reading: Reading, kpi: Kpi | None, workload_source: str | None) 
     if kpi is not None and not kpi.knobs and reading.basis is Basis.MODEL and not kpi.derived:
         return f"it has {says}, and its KPI is no model"
     ours = kpi is not None and not kpi.derived and not kpi.knobs and reading.basis is not Basis.REPORTED
-    if ours and kpi is not None and kpi.estimand.timed != (reading.basis is Basis.CLOCK):
+    # A rate of two times is read off a clock, and has one ratio a process.
+    of_times = kpi is not None and kpi.estimand is Estimand.RATE and reading.distribution is not None
+    if ours and kpi is not None and (kpi.estimand.timed or of_times) != (reading.basis is Basis.CLOCK):
         return f"it has {says}, and its KPI is a {kpi.estimand.value}"
     if workload_source == Source.REPLAY.value and reading.source is Source.LIVE:
         return "it has source live and was taken from a recording"

@@ -16,7 +16,7 @@ def plan_text(plan: Plan) -> str:
     for point in plan.points:
         if point.undefined is not None:
             how = f"undefined: {point.undefined.reason.value}"
-        elif point.kpi.estimand.timed:
+        elif point.kpi.timed:
             how = f"{effort.processes} processes x {effort.values} values, limit {effort.limit_s:.0f} s"
         else:
             how = "counted twice"

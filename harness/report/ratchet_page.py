@@ -7,12 +7,13 @@ only rows that say the same are put on one line.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from harness.record.ratchet import RatchetFile, RatchetRow
+from harness.record.ratchet import RatchetFile, RatchetRow, passed_over
 from harness.report.inert import encoding_of, inert
 from harness.report.naming import said
 from harness.report.units import Signs, shown, signs_for
@@ -61,7 +62,8 @@ def sentence_of(row: RatchetRow) -> str:
         case State.INCONCLUSIVE if row.beyond is not None:
             return row.evidence[-1]  # why it is open: once for all rows of the run
         case State.OK if row.evidence:
-            return "the same as on record" if row.ratio in (None, 1.0) else row.evidence[0]
+            same = "the same as on record" if row.ratio in (None, 1.0) else row.evidence[0]
+            return "; ".join((same, *row.evidence[1:]))
         case _:
             return "; ".join(row.evidence) or row.state.value
 
@@ -106,7 +108,18 @@ def render_ratchet(file: RatchetFile, console: Console, *, verbose: bool = False
     by += ", nothing was compared" if verdict.basis is VerdictBasis.NO_RULES else ""
     sure = f" ({verdict.confidence.value})" if verdict.confidence else ""
     console.print()
-    line(f"{verdict.state.value}: {verdict.basis.value}{by}{sure}.", style)
+    line(f"{verdict.state.value}: {_basis(file)}{by}{sure}.", style)
+
+
+def _basis(file: RatchetFile) -> str:
+    """Why the verdict is what it is; a pass says what it passed over."""
+    if file.verdict.state is not VerdictState.PASS:
+        return file.verdict.basis.value
+    over = Counter(word for row in file.rows if (word := passed_over(row)) is not None)
+    told = ", ".join(f"{count} {'row' if count == 1 else 'rows'} {word}" for word, count in sorted(over.items()))
+    loud = {*over} - {"too thin to judge"}
+    begins = "nothing else failed" if loud else file.verdict.basis.value
+    return f"{begins}; {told}" if told else begins
 
 
 def _name(row: RatchetRow) -> str:

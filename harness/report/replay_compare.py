@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from rich.console import Console
-from rich.text import Text
 
 from harness.jobs.replay_compare import Compared, MetricPair
-from harness.report.inert import encoding_of, inert
+from harness.report.lines import put_text
 from harness.report.replay_lines import big
 from kpis.formulas.context.gates import GateState
 from kpis.terms.metric import Metric
 from kpis.terms.quantity import Unit
 
-__all__ = ["render_compared"]
+__all__ = ["difference", "render_compared", "value_of"]
 
 _NON_INFERIOR = {
     GateState.SATISFIED: "non-inferior: no pair was passed by the first arm alone",
@@ -25,30 +25,35 @@ _NON_INFERIOR = {
 
 def render_compared(compared: Compared, names: tuple[str, str], console: Console, *, verbose: bool) -> None:
     """Print it; metrics that are the same in both arms only where ``verbose``."""
-
-    def put(text: str, style: str = "") -> None:
-        console.print(Text(inert(text, encoding_of(console.file)), style=style), soft_wrap=True)
-
+    put = partial(put_text, console)
     one, two = compared.runs
     put(
-        f"{names[0]}: {one:,} runs    {names[1]}: {two:,} runs    {compared.pairs:,} pairs by case and replicate",
+        f"{names[0]}: {_counted(one)}, {names[1]}: {_counted(two)}, {compared.pairs:,} pair"
+        f"{'s' * (compared.pairs != 1)} by case and replicate",
         "bold",
     )
     if compared.unpaired:
-        put(f"{compared.unpaired:,} runs have no partner and take no part in differences.")
+        alone = f"{_counted(compared.unpaired)} {'has' if compared.unpaired == 1 else 'have'}"
+        put(f"{alone} no partner and no part in the differences.")
     put(f"{'metric':<32}{'first':>12}{'second':>12}  difference of pairs")
     same = 0
     for pair in compared.metrics:
         if pair.reference.value == pair.candidate.value and not any(pair.deltas) and not verbose:
             same += 1
             continue
-        put(f"{pair.row.id[:31]:<32}{_value(pair.reference):>12}{_value(pair.candidate):>12}  {_difference(pair)}")
+        values = f"{value_of(pair.reference):>12}{value_of(pair.candidate):>12}"
+        put(f"{pair.row.id[:31]:<32}{values}  {difference(pair)}", indent=4)
     if same:
         put(f"{same:,} metrics are the same in both; --verbose shows them")
     _successes(compared, put)
 
 
-def _value(metric: Metric) -> str:
+def _counted(runs: int) -> str:
+    return f"{runs:,} run{'s' * (runs != 1)}"
+
+
+def value_of(metric: Metric) -> str:
+    """A cell: its value, marked where it is a lower bound."""
     if metric.value is None:
         return "unknown"
     mark = ">=" if metric.low is not None and metric.low == metric.value else ""
@@ -57,7 +62,8 @@ def _value(metric: Metric) -> str:
     )
 
 
-def _difference(pair: MetricPair) -> str:
+def difference(pair: MetricPair) -> str:
+    """What the pairs of a metric differ by, in words."""
     if not pair.pairs:
         return "no pair has both"
     said = f"median {pair.median:+.4g}" if pair.median is not None else ""

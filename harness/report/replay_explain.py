@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rich.console import Console
-from rich.text import Text
 
-from harness.report.inert import encoding_of, inert
+from harness.report.lines import put_text
 from harness.report.replay_lines import big
 from harness.report.units import parts, shown
-from harness.report.width import WHOLE_WORDS
 from kpis.terms.metric import Metric, MetricRow
 
 __all__ = ["render_explained"]
@@ -26,7 +24,7 @@ def render_explained(
 ) -> None:
     """Print it; of the lines the first ``most``."""
     symbol = f" ({row.symbol})" if row.symbol else ""
-    _put(console, f"{row.id}{symbol}: {_value(row, found)}", bold=True)
+    put_text(console, f"{row.id}{symbol}: {_value(row, found)}", "bold")
     _told(console, "class", f"{row.metric_class.value}, {row.kind.value}, {row.direction.value}; {found.basis.value}")
     _told(console, "rule", row.definition)
     if row.fence:
@@ -44,6 +42,8 @@ def render_explained(
 
 def _value(row: MetricRow, found: Metric) -> str:
     if found.value is None:
+        if found.low is not None and found.high is not None:
+            return f"between {shown(found.low, row.unit)} and {shown(found.high, row.unit)}: {found.undefined}"
         return f"unknown: {found.undefined}"
     said = shown(found.value, row.unit)
     if found.low is not None and found.high is not None:
@@ -55,29 +55,15 @@ def _value(row: MetricRow, found: Metric) -> str:
 
 def _evidence(lines: Sequence[tuple[str | None, int | None, str]], console: Console, most: int | None) -> None:
     if not lines:
-        _put(console, "It is a sum over everything that was read; no line stands out.")
+        put_text(console, "It is a sum over everything that was read; no line stands out.")
         return
     for file, line, sentence in lines[:most]:
         where = file or "(no file)"
-        _told(console, "", f"{where}:{line}: {sentence}" if line is not None else f"{where}: {sentence}")
+        told = f"{where}:{line}: {sentence}" if line is not None else f"{where}: {sentence}"
+        put_text(console, told, lead="  ", indent=4)
     if most is not None and len(lines) > most:
-        _put(console, f"and {len(lines) - most:,} more lines; --verbose shows all")
+        put_text(console, f"and {len(lines) - most:,} more lines; --verbose shows all")
 
 
 def _told(console: Console, label: str, text: str) -> None:
-    import textwrap
-
-    width = max(40, console.width)
-    filled = textwrap.fill(
-        inert(text),
-        width,
-        initial_indent=f"{label:<11}" if label else "  ",
-        subsequent_indent="           "[: 11 if label else 4],
-        **WHOLE_WORDS,
-    )
-    for each in filled.splitlines():
-        _put(console, each)
-
-
-def _put(console: Console, text: str, *, bold: bool = False) -> None:
-    console.print(Text(inert(text, encoding_of(console.file)), style="bold" if bold else ""), soft_wrap=True)
+    put_text(console, text, lead=f"{label:<11}", indent=11)

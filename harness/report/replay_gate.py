@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from rich.console import Console
-from rich.text import Text
 
 from harness.jobs.replay_gate import Gated, GateRow
-from harness.report.inert import encoding_of, inert
+from harness.report.lines import put_text
 from kpis.terms.comparison import State
 
 __all__ = ["render_gated"]
@@ -28,10 +29,7 @@ _SHOWN = 5
 
 def render_gated(gated: Gated, console: Console, *, verbose: bool) -> None:
     """Print the rows by state, those that are as on record only counted unless ``verbose``."""
-
-    def put(text: str, style: str = "") -> None:
-        console.print(Text(inert(text, encoding_of(console.file)), style=style), soft_wrap=True)
-
+    put = partial(put_text, console)
     put("")
     for state in _ORDER:
         rows = [row for row in gated.rows if row.comparison.state is state]

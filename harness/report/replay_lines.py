@@ -36,8 +36,12 @@ def big(value: float) -> str:
 
 
 def amount(value: float) -> str:
-    """Dollars: cents from one dollar on, four digits below."""
-    return f"${value:,.2f}" if abs(value) >= 1 else f"${value:.4f}".rstrip("0").ljust(5, "0")
+    """Dollars: cents from one dollar on, four digits below; what is less than that is not called nothing."""
+    if value < 0:
+        return f"-{amount(-value)}"
+    if 0 < value < 0.00005:
+        return "<$0.0001"
+    return f"${value:,.2f}" if value >= 1 else f"${value:.4f}".rstrip("0").ljust(5, "0")
 
 
 def at_least(metric: Metric, written: str) -> str:
@@ -59,6 +63,9 @@ def lines_of(parts: RunParts, found: Mapping[str, Metric], prices: str) -> Itera
     yield "work", list(_work(found))
     if parts.ledger.runs:
         yield "time", list(_time(found))
+    if parts.efficiency.judged:
+        judged = parts.efficiency.judged
+        yield "verdict", [f"{parts.efficiency.succeeded:,} of {judged:,} judged run{'s' * (judged != 1)} passed"]
     yield "trust", list(_trust(parts))
 
 
@@ -114,23 +121,25 @@ def _work(found: Mapping[str, Metric]) -> Iterator[str]:
     least = repeats.value or 0
     most = repeats.high if repeats.high is not None else least
     times = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    yield f"{times} calls repeated with nothing changed"
+    yield f"{times} call{'s' * (times != '1')} repeated with nothing changed"
     loops, warned = found["tool_loops"].value or 0, found["tool_loop_warnings"].value or 0
     yield f"{loops:,} loop{'s' * (loops != 1)}" + (f" and {warned:,} begun" if warned else "")
     polling = found["polling_calls"].value
     if polling:
-        yield f"{polling:,} polls"
+        yield f"{polling:,} poll{'s' * (polling != 1)}"
     for name, word in (
         ("tool_denials", "denied"),
         ("tool_interrupts", "interrupted"),
         ("tool_unanswered", "unanswered"),
-        ("tool_orphans", "results without a call"),
     ):
         if found[name].value:
             yield f"{found[name].value:,} {word}"
+    orphans = found["tool_orphans"].value
+    if orphans:
+        yield f"{orphans:,} result{'s' * (orphans != 1)} without a call"
     missed = found["demand_page_miss_rate"]
     if missed.numerator:
-        yield f"{missed.numerator:,} files read again after a compaction"
+        yield f"{missed.numerator:,} file{'s' * (missed.numerator != 1)} read again after a compaction"
     wasted = found["wasted_tokens"].value
     if wasted:
         yield f"{big(wasted)} tokens on requests that only failed"
@@ -144,9 +153,10 @@ def _time(found: Mapping[str, Metric]) -> Iterator[str]:
     if wall.value is None:
         yield f"unknown: {wall.undefined}"
         return
-    yield f"wall {duration(wall.value / 1000)}:"
     spans = [(name, found[f"time_{name}_ms"].value or 0) for name in _SPANS]
-    yield from (f"{name.replace('_', ' ')} {duration(value / 1000)}" for name, value in spans if value >= 500)
+    told = [f"{name.replace('_', ' ')} {duration(value / 1000)}" for name, value in spans if value >= 500]
+    yield f"wall {duration(wall.value / 1000)}" + ":" * bool(told)
+    yield from told
     overlap = (found["time_tool_overlap_ms"].value or 0) + (found["time_agent_overlap_ms"].value or 0)
     if overlap >= 500:
         yield f"({duration(overlap / 1000)} of it side by side)"

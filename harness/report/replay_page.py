@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.text import Text
 
 from harness.record.replay import Replayed, RunResult
-from harness.report.inert import encoding_of, inert
+from harness.record.replay_context import ContextResult
+from harness.report.inert import inert
+from harness.report.lines import put_line
+from harness.report.replay_context import context_pieces, context_rows
 from harness.report.replay_lines import amount, at_least, big, lines_of
 from kpis.formulas.recorded.carried import CarriedParts
 from kpis.formulas.recorded.evaluate import RunParts, metrics
@@ -23,6 +26,7 @@ from kpis.terms.trace import Issue, Severity, ThreadKind
 __all__ = ["render_replay"]
 
 _LABEL = 9
+_WIDE = 54
 _SHOWN = 15
 """Rows of a table; what is left out is counted."""
 
@@ -38,9 +42,14 @@ def render_replay(
     elif result.runs:
         _table(result.runs, console, verbose=verbose)
         _heading(console, _sum_title(result))
+    contexts = result.contexts
+    if contexts:
+        _line(console, "context", context_pieces(contexts))
     if result.runs:
         for label, pieces in lines_of(result.parts, metrics(result.parts), prices):
             _line(console, label, pieces)
+    if contexts and verbose:
+        _contexts(contexts, console)
     if result.carried is not None and by is not None:
         _attribution(result.carried, by, console, verbose=verbose)
     _issues([*result.issues, *(issue for run in result.runs for issue in run.issues)], console, verbose=verbose)
@@ -49,18 +58,24 @@ def render_replay(
         _line(console, "", [f"{result.passed_over:,} {some} in no known format and passed over."])
 
 
-def _put(console: Console, text: str, style: str = "") -> None:
-    console.print(Text(inert(text, encoding_of(console.file)), style=style), soft_wrap=True)
-
-
 def _heading(console: Console, pieces: Sequence[str]) -> None:
     for at, line in enumerate(_flow(pieces, console.width, 0)):
-        _put(console, line if at == 0 else "  " + line, "bold")
+        put_line(console, line if at == 0 else "  " + line, "bold")
 
 
 def _line(console: Console, label: str, pieces: Iterable[str]) -> None:
     for at, line in enumerate(_flow(list(pieces), console.width, _LABEL)):
-        _put(console, f"{label if at == 0 else '':<{_LABEL}}{line}")
+        put_line(console, f"{label if at == 0 else '':<{_LABEL}}{line}")
+
+
+def _contexts(results: Sequence[ContextResult], console: Console) -> None:
+    """Every context metric with its value or the reason why there is none."""
+    put_line(console, "")
+    put_line(console, f"{'context metric':<{_WIDE}}value", "bold")
+    for name, said in context_rows(results):
+        for at, line in enumerate(_flow([said], console.width, _WIDE)):
+            put_line(console, f"{name if at == 0 else '':<{_WIDE}}{line}")
+    put_line(console, "")
 
 
 def _flow(pieces: Sequence[str], width: int, indent: int) -> list[str]:
@@ -108,7 +123,9 @@ def _work_done(parts: RunParts) -> list[str]:
 
 def _table(runs: Sequence[RunResult], console: Console, *, verbose: bool) -> None:
     wide = max(12, min(36, console.width - 62))
-    _put(console, f"{'run':<{wide}} {'format':<14}{'requests':>9}{'prompt':>9}{'hit':>7}{'out':>9}{'cost':>11}", "bold")
+    put_line(
+        console, f"{'run':<{wide}} {'format':<14}{'requests':>9}{'prompt':>9}{'hit':>7}{'out':>9}{'cost':>11}", "bold"
+    )
     shown = runs if verbose else sorted(runs, key=lambda run: -run.parts.tokens.prompt)[:_SHOWN]
     for run in shown:
         found = metrics(run.parts)
@@ -123,16 +140,16 @@ def _table(runs: Sequence[RunResult], console: Console, *, verbose: bool) -> Non
         widths = (9, 9, 7, 9, 11)
         mark = "" if run.parts.trust.level is Trust.OK else f"  {_TRUST[run.parts.trust.level]}" * (console.width > 92)
         row = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-        _put(console, f"{run.run_id[:wide]:<{wide}} {run.source_format[:13]:<14}{row}{mark}")
+        put_line(console, f"{run.run_id[:wide]:<{wide}} {run.source_format[:13]:<14}{row}{mark}")
     if len(shown) < len(runs):
-        _put(console, f"and {len(runs) - len(shown):,} more with smaller prompts; --verbose names all")
-    _put(console, "")
+        put_line(console, f"and {len(runs) - len(shown):,} more with smaller prompts; --verbose names all")
+    put_line(console, "")
 
 
 def _attribution(parts: CarriedParts, by: str, console: Console, *, verbose: bool) -> None:
     wide = max(16, min(60, console.width - 58))
-    _put(console, "")
-    _put(
+    put_line(console, "")
+    put_line(
         console,
         f"{'by ' + by:<{wide}}{'calls':>8}{'initial':>10}{'carried':>10}{'output':>10}{'cost':>11}{'':>7}",
         "bold",
@@ -148,17 +165,21 @@ def _attribution(parts: CarriedParts, by: str, console: Console, *, verbose: boo
         money = "-" if parts.unpriced and not cost else amount(cost)
         cells = f"{row.calls:>8,}{big(row.initial):>10}{big(row.carried):>10}{big(row.output):>10}{money:>11}"
         name = inert(key)
-        name = name if len(name) < wide else name[: wide - 4] + "..."
-        _put(console, f"{name:<{wide}}{cells}{100 * share:>5.1f} %")
+        name = name if cell_len(name) < wide else set_cell_size(name, wide - 4) + "..."
+        put_line(console, f"{set_cell_size(name, wide)}{cells}{100 * share:>5.1f} %")
     if len(shown) < len(order):
-        _put(console, f"and {len(order) - len(shown):,} smaller ones; --verbose names all")
+        put_line(console, f"and {len(order) - len(shown):,} smaller ones; --verbose names all")
     whole = f"{big(parts.prompt)} prompt and {big(parts.output)} output tokens"
     whole += f", {amount(parts.cost / PICO)}" if parts.cost else ""
     said = f"All rows add up to {whole}."
     if parts.derived:
         said += f" {big(parts.derived)} of the tokens are split by size, not counted."
     if parts.unpriced:
-        said += f" {parts.unpriced:,} requests have no price and no cost here."
+        some = "request has" if parts.unpriced == 1 else "requests have"
+        said += f" {parts.unpriced:,} {some} no price and no cost here."
+    if parts.unknown:
+        some = "request does" if parts.unknown == 1 else "requests do"
+        said += f" {parts.unknown:,} {some} not say the whole prompt, which is in no row."
     _line(console, "", [said])
 
 
@@ -176,8 +197,5 @@ def _issues(issues: Sequence[Issue], console: Console, *, verbose: bool) -> None
             [f"{where + ': ' if where and where not in issue.message else ''}{issue.message}"],
         )
     if len(shown) < len(told):
-        _line(console, "", [f"{len(told) - len(shown):,} more remarks; --verbose shows all"])
-
-
-def _place(issue: Issue) -> str:
-    return f"{issue.file}:{issue.line}" if issue.line is not None else str(issue.file)
+        left = len(told) - len(shown)
+        _line(console, "", [f"{left:,} more remark{'s' * (left != 1)}; --verbose shows all"])

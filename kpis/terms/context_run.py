@@ -1,13 +1,13 @@
 """A run recorded for its context metrics: what every request showed the model, every fold, action and verdict.
 
 Plain values; ``None`` is "not observed", never 0. Token counts and indices are not negative, and each type says so by
-refusing others, so that a reader can tell a bad line from a good one.
+refusing others, so that a reader can tell a bad line from a good one; nor are they larger than a float holds exactly.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from kpis.terms.context_state import Anchor, OracleVerdict, Presented, StateChange
@@ -29,11 +29,19 @@ __all__ = [
 ]
 
 
+_MOST = 1 << 53
+"""Larger counts are no counts, and a ratio of them would not fit a float."""
+
+
 def _not_negative(owner: object, *names: str) -> None:
     for name in names:
         value = getattr(owner, name)
-        if value is not None and value < 0:
+        if value is None:
+            continue
+        if value < 0:
             raise ValueError(f"`{name}` is {value}, and cannot be negative")
+        if value > _MOST:
+            raise ValueError(f"`{name}` is more than {_MOST:,}, and no count of a run is")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +222,10 @@ ContextEvent = ContextRequest | Fold | Action | Anchor | StateChange | Presented
 
 @dataclass(frozen=True, slots=True)
 class ContextRun:
-    """A header and its events in order of ``seq``, with what the reader found wrong on the way."""
+    """A header and its events in order of ``seq``, with what the reader found wrong on the way.
+
+    ``places`` says by ``seq`` in which file and line an event stands.
+    """
 
     header: RunHeader
     requests: tuple[ContextRequest, ...] = ()
@@ -226,6 +237,7 @@ class ContextRun:
     verdicts: tuple[OracleVerdict, ...] = ()
     end: RunEnd | None = None
     issues: tuple[Issue, ...] = ()
+    places: Mapping[int, tuple[str, int]] = field(default_factory=dict)
 
     def main_chains(self) -> Iterator[tuple[ContextRequest, ...]]:
         """The answered main requests, one chain a session: prefixes are compared within a chain alone."""

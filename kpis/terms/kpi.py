@@ -142,6 +142,11 @@ class Kpi:
     origin: str = "catalog"
 
     @property
+    def timed(self) -> bool:
+        """Whether a clock reads it: a model in ns is an amount of time that nobody waited for."""
+        return self.estimand.timed and not self.knobs
+
+    @property
     def derived(self) -> bool:
         """Whether the row is computed from other readings instead of being opened by a probe."""
         return bool(self.inputs) or self.shares is not None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kpis.terms.context_run import ContextRun
 from kpis.terms.trace import Event, Issue, Recording, Request, RunFacts, Thread, ToolCall, Turn
 
 __all__ = ["RecordedRun"]
@@ -18,7 +19,8 @@ class RecordedRun:
     """One run. ``run_id`` is the recording's own id, or a digest of its first file's name where it has none.
 
     ``recordings`` and ``facts`` are one a file; the other tuples hold what all files say, in the order in which it was
-    recorded: requests by (thread, index), calls by (thread, index), events by time.
+    recorded: requests by (thread, index), calls by (thread, index), events by time. ``contexts`` are the runs of a
+    recording that says what every prompt held; of any other there are none.
     """
 
     run_id: str
@@ -31,3 +33,4 @@ class RecordedRun:
     events: tuple[Event, ...] = ()
     issues: tuple[Issue, ...] = ()
     facts: tuple[RunFacts, ...] = ()
+    contexts: tuple[ContextRun, ...] = ()

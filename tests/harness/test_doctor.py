@@ -13,8 +13,18 @@ from harness.cli import doctor as command
 from harness.cli.main import main
 from harness.jobs import doctor as job
 from harness.jobs import startup
-from harness.jobs.doctor import Diagnosis, Finding, Severity, of_clock, of_environment, of_noise, of_start
+from harness.jobs.doctor import (
+    Diagnosis,
+    Finding,
+    Severity,
+    of_calibration,
+    of_clock,
+    of_environment,
+    of_noise,
+    of_start,
+)
 from harness.jobs.startup import StartUp, measure_all, site_hooks, time_ready, time_whole
+from harness.record.floors import calibration
 from harness.report import naming
 
 LINUX = {"system": "Linux", "cores": 4, "clocksource": "tsc"}
@@ -32,6 +42,40 @@ QUIET: dict[str, Any] = {
     "turbo": False,
     "virtual_machine": False,
 }
+
+
+def test_a_calibration_that_cannot_be_used_is_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "baselines" / "my box" / "calibration.json"
+    path.parent.mkdir(parents=True)
+    assert of_calibration(path) == []
+    path.write_bytes(calibration("my box", {}, None))
+    assert of_calibration(path) == []
+    for blob, why in ((b"{", "Expecting property name"), (b"{}", "it is not a harness.calibration/1 file")):
+        path.write_bytes(blob)
+        (finding,) = of_calibration(path)
+        assert finding.severity is Severity.NOISY
+        assert f"{path}, cannot be used: {why}" in finding.fact
+        assert finding.advice == f"Put it back with `git checkout -- '{path}'`."
+
+
+@pytest.mark.parametrize("words", [("doctor",), ("gate", "--against", "HEAD"), ("run", "--kpi", "denies")])
+@pytest.mark.parametrize("name", ["README.md", "docs/page.md", "BENCHMARK-AUTHORITY.md", "baselines/box/turn.toml"])
+def test_what_a_project_keeps_is_not_written_over(
+    words: tuple[str, ...],
+    name: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("kept\n")
+    monkeypatch.chdir(tmp_path)
+    assert main([*words, "--json", name]) == 2
+    assert path.read_text() == "kept\n"
+    assert capsys.readouterr().err.count("\n") == 1
+    assert main(["gate", "--from", "a.json", "b.json", "--json", name]) == 2
+    assert path.read_text() == "kept\n"
 
 
 def only(findings: list[Finding], severity: Severity) -> list[Finding]:

@@ -30,7 +30,7 @@ from kpis.formulas.recorded.waste import WasteParts, waste_parts
 from kpis.terms.metric import Metric
 from kpis.terms.recorded import RecordedRun
 
-__all__ = ["RunParts", "evaluate", "metrics", "total_of"]
+__all__ = ["RunParts", "evaluate", "metric_ids", "metrics", "total_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +94,8 @@ def metrics(parts: RunParts) -> dict[str, Metric]:
     if parts.ledger.runs:
         found += ledger_metrics(parts.ledger)
     return {metric.id: metric for metric in found}
+
+
+def metric_ids() -> tuple[str, ...]:
+    """The id of every metric that a transcript may give, in the order of a page, those of the time ledger last."""
+    return tuple(metrics(RunParts(ledger=LedgerParts(runs=1))))

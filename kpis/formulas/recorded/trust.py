@@ -74,7 +74,8 @@ class TrustParts(Summed):
         if self.other_errors:
             yield f"{self.other_errors:,} other faults of the recording are listed as issues."
         if self.unpriced:
-            yield f"{self.unpriced:,} requests are of models without a price, so the cost has no total."
+            some = "request is of a model" if self.unpriced == 1 else "requests are of models"
+            yield f"{self.unpriced:,} {some} without a price, so the cost has no total."
 
 
 def _files(n: int) -> str:

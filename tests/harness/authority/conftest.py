@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.jobs.authority import write
+from harness.jobs.authority import Written, write
 from tests.harness.authority.project import lay_out
 
 
@@ -14,5 +14,5 @@ from tests.harness.authority.project import lay_out
 def artifact(tmp_path: Path) -> Path:
     """The run file of a project in ``tmp_path`` whose documents are true."""
     path = lay_out(tmp_path)
-    assert write(tmp_path) == (["BENCHMARK-AUTHORITY.md", "docs/page.md"], [])
+    assert write(tmp_path) == Written(("BENCHMARK-AUTHORITY.md", "docs/page.md"))
     return path

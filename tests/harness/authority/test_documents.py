@@ -42,6 +42,42 @@ def free(text):
         ("[5 ms](x.md)", "5 ms"),
         ("the `code` of 5 ms and `more`", "5 ms"),
         ("1-2 ms", "2 ms"),
+        ("5 milliseconds", "5 milliseconds"),
+        ("5 microseconds", "5 microseconds"),
+        ("5 nanoseconds", "5 nanoseconds"),
+        ("5 minutes", "5 minutes"),
+        ("1 h", "1 h"),
+        ("1 hour", "1 hour"),
+        ("4 days", "4 days"),
+        ("5 kilobytes", "5 kilobytes"),
+        ("5 megabytes", "5 megabytes"),
+        ("5 GB", "5 GB"),
+        ("5 MS", "5 MS"),
+        ("5 Seconds", "5 Seconds"),
+        ("**5** ms", "5 ms"),
+        ("_5_ ms", "5 ms"),
+        ("~~5~~ ms", "5 ms"),
+        ("5  ms", "5 ms"),
+        ("5\tms", "5 ms"),
+        ("5\N{THIN SPACE}ms", "5 ms"),
+        ("5\N{ZERO WIDTH SPACE} ms", "5 ms"),
+        ("5&nbsp;ms", "5 ms"),
+        ("&#53; ms", "5 ms"),
+        ("<b>5</b> ms", "5 ms"),
+        ("<5 ms and >3", "5 ms"),
+        ("| 5 | ms |", "5 | ms"),
+        ("900 calls per second", "900 calls per second"),
+        ("900 requests/s", "900 requests/s"),
+        ("3 times faster", "3 times faster"),
+        ("3-fold", "3-fold"),
+        ("5k tokens", "5k tokens"),
+        ("5 million tokens", "5 million tokens"),
+        ("5 percentage points", "5 percentage points"),
+        ("10 EUR", "10 EUR"),
+        ("EUR 10", "EUR 10"),
+        ("``` x ```\n5 ms", "5 ms"),
+        ("an odd ` and 5 ms", "5 ms"),
+        ("<!-- no end, 5 ms", "5 ms"),
     ],
 )
 def test_a_number_with_a_unit_is_found(text, number):
@@ -72,6 +108,27 @@ def test_a_number_with_a_unit_is_found(text, number):
 )
 def test_what_is_no_free_number_is_left_alone(text):
     assert free(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`" * 500_000,
+        " ".join("`" * length for length in range(1, 1000)),
+        "<!-- " * 100_000,
+        "<!--=a:b-->" * 50_000,
+        "5," * 200_000,
+        "5" + " " * 500_000,
+        "5 aaa bbb " * 50_000,
+        "<b" * 200_000,
+        "a" + "_" * 500_000 + "b",
+        "](" * 200_000,
+    ],
+    ids=("ticks", "lengths", "comments", "marks", "digits", "blanks", "words", "tags", "lines", "links"),
+)
+def test_a_hostile_text_is_read_to_its_end(text):
+    """In time that grows with the text: with its square, each of these would take longer than a test may."""
+    assert free(f"a {text}\n\nIt takes 7 ms.")[-1] == (3, "7 ms")
 
 
 def test_lines_are_counted_through_code_and_blocks():

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from harness.jobs.authority import PAGE, gather, generated, state_of, write
+from harness.jobs.authority import PAGE, Written, gather, generated, state_of, write
 from harness.jobs.authority_artifacts import artifacts_of
 from harness.jobs.authority_sources import Sources
 from harness.project import load_project
@@ -116,7 +116,7 @@ def test_the_bytes_do_not_depend_on_the_order_of_anything(tmp_path, artifact):
 
 def test_what_was_generated_is_generated_again(tmp_path, artifact):
     assert generated(gather(tmp_path))[PAGE] == page_of(tmp_path)
-    assert write(tmp_path) == ([], [])
+    assert write(tmp_path) == Written()
 
 
 def test_text_of_others_cannot_forge_a_row(tmp_path, artifact):

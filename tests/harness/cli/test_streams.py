@@ -17,6 +17,7 @@ from harness.cli import run_end, streams
 from harness.cli.main import main
 from harness.project import Project
 from tests.harness.cli.own import REPO
+from tests.harness.jobs.recorded import Lab
 
 BASH = ("bash", "-c")
 QUICK = "run --kpi denies --quick"
@@ -86,6 +87,44 @@ def test_the_exit_code_is_ours_whatever_the_streams_are(
     assert done.returncode == code, done.stderr
     assert says in done.stderr
     assert done.stderr.count("\n") == bool(says)
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        ("list", 0),
+        ("list --status nonsense 2>&1", 2),
+        ("explain nothing-of-that-name 2>&1", 2),
+        ("--help", 0),
+        ("catalog --check", 1),
+        ("authority --check", 1),
+        ("authority --strict", 1),
+        ("ratchet check --run run.json --verbose", 4),
+        ("ratchet check --run run.json --json - 2>&1", 4),
+        ("ratchet check --run nothing.json 2>&1", 2),
+        ("gate --from a.json a.json", 5),
+        ("run --kpi nothing-of-that-name 2>&1", 2),
+    ],
+)
+def test_a_reader_that_goes_away_changes_no_exit_code(words: str, code: int, unbuffered: str, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("It takes 5 ms.\n" * 5000)
+    lab = Lab(tmp_path)
+    lab.file(lab.run(0))
+    for name in ("pyproject.toml", "KPI-CATALOG.md"):
+        (tmp_path / name).write_text("[tool.harness]\n")
+    benches = [{"metadata": {"name": f"b{n}"}, "runs": [{"values": [1.0, 2.0]}]} for n in range(200)]
+    (tmp_path / "a.json").write_text(json.dumps({"version": "1.0", "metadata": {}, "benchmarks": benches}))
+    done = shell(tmp_path, f"($H {words}; echo $? > code) | true", PYTHONUNBUFFERED=unbuffered)
+    assert int((tmp_path / "code").read_text()) == code, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "could not be written" not in done.stderr
+
+
+def test_what_a_command_does_after_its_reader_has_gone_is_done(tmp_path: Path) -> None:
+    done = shell(tmp_path, f"($H {QUICK} --json run.json; echo $? > code) | true")
+    assert (tmp_path / "code").read_text() == "0\n", done.stderr
+    assert json.loads((tmp_path / "run.json").read_text())["complete"]
 
 
 @pytest.mark.parametrize(

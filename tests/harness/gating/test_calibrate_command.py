@@ -54,9 +54,11 @@ def test_without_a_repository_there_is_nothing_to_check_out(loopladder: Command,
 
 
 def test_the_json_file_is_no_input(loopladder: Command, repository: Path) -> None:
-    done = loopladder("calibrate", "--budget", "1s", "--json", "bench/kpis.toml", cwd=repository)
-    assert done.returncode == 2
-    assert "names an input" in done.stderr
+    for name in ("bench/kpis.toml", "README.md"):
+        (repository / "README.md").touch()
+        done = loopladder("calibrate", "--budget", "1s", "--json", name, cwd=repository)
+        assert done.returncode == 2
+        assert "names an input" in done.stderr
 
 
 def test_a_budget_too_short_for_one_trial_says_so(loopladder: Command, repository: Path) -> None:

@@ -16,7 +16,7 @@ from ci.gatebench import score
 from harness.jobs.calibrate import Calibrated, calibrate
 from harness.jobs.calibrate_ground import Tried, Whom
 from harness.jobs.calibrate_recorder import Batch
-from harness.jobs.calibrate_summary import AS_IT_WAS, calibration_of, state_of
+from harness.jobs.calibrate_summary import AS_IT_WAS, calibration_of, counted, state_of
 from harness.jobs.calibrate_trial import INTERRUPTED, PLANNED
 from harness.judge.power import chain_power, smallest_visible, spread_of
 from harness.measure import machine
@@ -323,10 +323,61 @@ def test_the_page_counts_before_and_after_and_names_what_is_thin(root: Path, clo
     assert "0 -> 2" in text
     assert "left out: c: it is gone" in text
     told = list(thin(found))
-    assert "1 independent suites; a rate should rest on 20" in told
+    assert "1 independent gates of unchanged code; how often one is red should rest on 20" in told
+    assert "0 injections are on record of 1.10, and a bound takes 10, so none is given" in told
     assert any("without a floor" in sentence for sentence in told)
     assert "nothing is recorded under the load 'all cores busy'" in told
     assert max(len(line) for line in text.splitlines() if "->" in line) <= 80
+
+
+def on_page(**parts: Any) -> list[str]:
+    found = Calibrated(SLUG, counted([]), counted([]), points=("a", "b", "c"))
+    for name, value in parts.items():
+        setattr(found, name, value)
+    return list(page(found))
+
+
+def test_points_with_and_without_a_floor_add_up() -> None:
+    floor = {"floor": 0.01, "edits": 6, "pairs": 60, "spread": 0.01, "largest": 0.01}
+    lines = on_page(document={"floors": {"a": floor, "old": floor}})
+    assert "  1 of the 3 timed gate points have a floor; so has old, which is none" in lines
+    assert "thin: b and 1 more points are without a floor, which takes 6 different edits" in lines
+    lines = on_page(document={"floors": {"old": floor, "older": floor}})
+    assert "  0 of the 3 timed gate points have a floor; so have 2 more points, which are none" in lines
+    assert "  0 of the 3 timed gate points have a floor" in on_page()
+
+
+def test_a_floor_that_moved_is_told_from_what_to_what() -> None:
+    floors = {name: {"floor": size} for name, size in (("a", 0.0125), ("b", 0.02))}
+    lines = on_page(document={"floors": floors}, floors_before={"a": 0.01, "b": 0.02, "c": 0.03})
+    assert [line for line in lines if "moved" in line] == [
+        "  the floor of a moved: 1.000 % -> 1.250 %",
+        "  the floor of c moved: 3.000 % -> none",
+    ]
+
+
+def test_a_call_notes_the_floors_of_before(root: Path, clock: list[float]) -> None:
+    first, _ = call(root, clock, 300)
+    assert first.floors_before == {}
+    second, _ = call(root, clock, 4)
+    assert second.floors_before == {name: row["floor"] for name, row in first.document["floors"].items()} != {}
+
+
+def test_what_nobody_stated_is_said_and_a_bound_has_its_trials() -> None:
+    after = counted([])
+    after[AS_IT_WAS]["null"] = 3
+    found = {"found": 9, "of": 10, "at_least": 0.6058, "at_most": 0.9949}
+    few = {"found": 1, "of": 1, "at_least": 0.05, "at_most": 1.0}
+    points = {"a": {"injected": {"1.05": found, "1.10": few}}}
+    document = {"points": points, "suites": {"red": 0, "of": 40, "at_most": 0.0722}}
+    lines = on_page(after=after, document=document)
+    assert f"  '{AS_IT_WAS}': nobody stated the load that the machine had" in lines
+    assert not any("nobody stated" in line for line in on_page())
+    assert "  gates of unchanged code that were red: 0 of 40 (at most 7.3 %)" in lines
+    assert "  injections of 1.05 found: 9 of 10 (at least 60.5 %), at 1 points" in lines
+    assert "  injections of 1.10 found: 1 of 1, at 1 points" in lines
+    assert "thin: 1 injection is on record of 1.10, and a bound takes 10, so none is given" in lines
+    assert not any(line.startswith("thin:") and "1.05" in line for line in lines)
 
 
 def test_nothing_is_thin_where_there_is_enough(root: Path, clock: list[float]) -> None:

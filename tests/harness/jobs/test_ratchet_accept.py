@@ -22,7 +22,8 @@ from harness.judge.ratchet import LOOSE, first_limit
 from harness.record.baseline import MOST_SESSIONS, Moved, Waiver, encode
 from harness.record.baseline_read import BaselineError
 from harness.record.baselines import Record, load, run_name, save, writing
-from harness.record.borne_out import Pointed, require_borne_out
+from harness.record.borne_out import require_borne_out
+from harness.record.pointed import Pointed
 from harness.record.run import Mode, Run
 from kpis.errors import SelectionError
 from kpis.terms.comparison import State
@@ -57,7 +58,7 @@ def refused(lab: Lab, run: Run, **asked: object) -> dict[str, Refusal]:
 def test_the_first_accept_writes_every_row_as_pending(lab: Lab) -> None:
     done = lab.accept(lab.run(0))
     assert {name for name, _ in done.moved} == {*lab.points}
-    assert {path.name for path in done.written} == {"syscall.toml", "turn.toml"}
+    assert {path.name for path in done.written} == {f"{point.kpi.layer.value}.toml" for point in lab.points.values()}
     rows = {name: row for _, name, row in lab.record().rows}
     assert {*rows} == {*lab.points}
     assert {row.pending for row in rows.values()} == {DAY}
@@ -337,8 +338,13 @@ def test_a_row_leaves_the_record_only_by_its_name(lab: Lab) -> None:
     lab.sessions(1)
     row = lab.row("denies")
     edited(lab, Layer.SYSCALL, denials=row)
-    with pytest.raises(BaselineError, match="rests on a run without a number of it"):
-        lab.check(lab.run(1))
+    file = lab.check(lab.run(1))
+    assert row_of(file, "denials").state is State.REMOVED
+    assert "rests on a run without a number of it" in row_of(file, "denials").evidence[-1]
+    assert exit_code(file, strict=False) is Exit.UNCOVERED
+    assert refused(lab, lab.run(1)) == {"denials": Refusal.GONE}
+    lab.accept(lab.run(1), "denials", why="it was never measured")
+    assert exit_code(lab.check(lab.run(2)), strict=False) is Exit.OK
 
 
 def test_a_kpi_that_has_left_the_catalog_is_taken_off_by_name(lab: Lab, tmp_path: Path) -> None:

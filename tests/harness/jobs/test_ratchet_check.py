@@ -334,7 +334,7 @@ def quick(run: Run) -> Run:
     [
         ({"isolation": "mock"}, "another isolation: the engine was noop then and is mock now"),
         (
-            {"distribution": Distribution("process values", 11, 5000.0, None, None, None)},
+            {"value": 5000.0, "distribution": Distribution("process values", 11, 5000.0, None, None, None)},
             "with other loops: 12 processes on record, 11 in this run",
         ),
     ],
@@ -444,7 +444,7 @@ def test_a_waiver_needs_a_reason_a_future_day_and_a_row(lab: Lab, monkeypatch: p
     monkeypatch.setattr("harness.measure.machine.slug", lambda _facts: SLUG)
     day = DAY + timedelta(days=5)
     for kpis, why, end, said in (
-        (["denies"], " ", day, "needs a reason"),
+        (["denies"], " ", day, "--why is given without a text"),
         (["denies"], "so", DAY, "not in the future"),
         (["denise"], "so", day, r"denise is not on record \(did you mean denies\?\)"),
     ):

@@ -105,7 +105,7 @@ def test_a_conflict_is_told_and_mended_by_accepting_the_other_run_again(lab: Lab
     with pytest.raises(BaselineError, match=r"syscall\.toml, line \d+, holds a merge conflict") as caught:
         lab.check(lab.run(4))
     assert "git checkout --theirs -- baselines/linux-test-2c/syscall.toml" in str(caught.value)
-    git(lab.root, "checkout", "--theirs", "--", f"baselines/{SLUG}/syscall.toml", f"baselines/{SLUG}/turn.toml")
+    git(lab.root, "checkout", "--theirs", "--", f"baselines/{SLUG}")
     lab.accept(other)
     assert [session.median for session in lab.row(SPAWN).sessions][-2:] == [5001.0, 5002.0]
     assert exit_code(lab.check(lab.run(5)), strict=False) is Exit.OK

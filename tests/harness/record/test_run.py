@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from dataclasses import fields, replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from harness.record.run import (
     SCHEMA,
+    Machine,
     Mode,
     Run,
     RunFileError,
@@ -40,22 +42,33 @@ READING = {
     "knobs", "distribution", "evidence", "uncertainty", "warnings", "touched",
 }  # fmt: skip
 
+WORKLOADS = sorted(example().workloads)
+
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 numbers = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
 floats = st.floats(allow_nan=False, allow_infinity=False)
 maybe_float = st.none() | floats
 at_least_one = st.none() | st.integers(1, 2**24)
-distributions = st.builds(
-    Distribution,
-    texts,
-    st.integers(1, 99),
-    floats,
-    st.none() | st.tuples(floats, floats),
-    maybe_float,
-    maybe_float,
-    at_least_one,
-    at_least_one,
-)
+days = st.dates(date(1000, 1, 1)).map(lambda day: f"{day}T12:00:00Z")
+slugs = st.from_regex(r"[a-z0-9][a-z0-9_.-]{0,9}", fullmatch=True)
+
+
+@st.composite
+def distributions(draw: st.DrawFn, value: float) -> Distribution:
+    """One whose median is ``value``."""
+    interval = st.tuples(st.floats(-1e300, value), st.floats(value, 1e300))
+    return Distribution(
+        draw(texts),
+        draw(st.integers(1, 99)),
+        value,
+        draw(st.none() | interval),
+        draw(maybe_float),
+        draw(maybe_float),
+        draw(at_least_one),
+        draw(at_least_one),
+    )
+
+
 plain = st.recursive(
     st.none() | st.booleans() | numbers | texts,
     lambda inner: st.lists(inner) | st.dictionaries(texts, inner),
@@ -70,15 +83,17 @@ def readings(draw: st.DrawFn, sets: int = 0) -> Reading:
     modeled = kind is ReadingKind.MODELED
     basis = Basis.MODEL if modeled else draw(st.sampled_from([basis for basis in Basis if basis is not Basis.MODEL]))
     knobs = draw(st.dictionaries(texts, floats, min_size=1, max_size=2)) if modeled else None
+    clocked = defined and not modeled and draw(st.booleans())
+    value = draw(st.floats(1.0, 1e300) if clocked else numbers)
     return Reading(
         kpi=draw(texts),
         layer=draw(st.sampled_from(Layer)),
         params=draw(st.dictionaries(texts, texts, max_size=2)),
         runtime=draw(texts),
-        workload=draw(st.none() | texts),
+        workload=draw(st.none() | st.sampled_from(WORKLOADS)),
         leg=draw(st.sampled_from(Leg)),
         kind=kind,
-        value=draw(numbers) if defined else None,
+        value=value if defined else None,
         undefined=None if defined else Undefined(draw(st.sampled_from(Reason)), draw(texts)),
         unit=draw(st.sampled_from(Unit)),
         direction=draw(st.sampled_from(Direction)),
@@ -93,7 +108,7 @@ def readings(draw: st.DrawFn, sets: int = 0) -> Reading:
         excluded=draw(st.none() | numbers),
         histogram=draw(st.none() | st.dictionaries(texts, st.integers(0, 2**40), max_size=2)),
         knobs=knobs,
-        distribution=None if modeled else draw(st.none() | distributions),
+        distribution=draw(distributions(value)) if clocked else None,
         evidence=draw(st.lists(texts, max_size=2)),
         uncertainty=draw(st.none() | st.dictionaries(texts, plain, max_size=2)),
         warnings=draw(st.lists(st.builds(Notice, st.sampled_from(Warn), texts), max_size=2)),
@@ -112,6 +127,8 @@ def whole_runs(draw: st.DrawFn) -> Run:
     )
     return example(
         id=draw(texts),
+        created=draw(days),
+        machine=Machine(slug=draw(slugs), fingerprint={}),
         argv=draw(many),
         complete=draw(st.booleans()),
         mode=draw(st.sampled_from(Mode)),
@@ -125,7 +142,7 @@ def whole_runs(draw: st.DrawFn) -> Run:
         ),
         noise=draw(st.dictionaries(texts, plain, max_size=3)),
         source=source,
-        readings=draw(st.lists(readings(len(sets or ())), max_size=3)),
+        readings=draw(st.lists(readings(len(sets or ())), max_size=3, unique_by=lambda one: one.identity)),
     )
 
 
@@ -166,7 +183,7 @@ def test_the_order_in_which_a_dictionary_was_filled_does_not_show() -> None:
 
 def test_truth_values_are_stored_as_numbers_and_whole_floats_stay_floats() -> None:
     invariant = replace(RATE, kind=ReadingKind.INVARIANT, unit=Unit.BOOL, value=True, numerator=True, denominator=None)
-    timed = replace(TIMED, distribution=Distribution("process values", 6, 5, (4, 6), 5, None))
+    timed = replace(TIMED, value=5, distribution=Distribution("process values", 6, 5, (4, 6), 5, None))
     modeled = replace(MODELED, knobs={"price": 3})
     blob = encode(example(readings=[invariant, timed, modeled]))
     first, second, third = json.loads(blob)["readings"]
@@ -206,6 +223,14 @@ def in_reading(index: int, **members: Any) -> Any:
     return lambda document: document["readings"][index].update(members)
 
 
+def in_distribution(**members: Any) -> Any:
+    return lambda document: document["readings"][0]["distribution"].update(members)
+
+
+def twice(document: dict[str, Any]) -> None:
+    document["readings"].insert(5, {**document["readings"][1], "numerator": 1201})
+
+
 @pytest.mark.parametrize(
     ("blob", "words"),
     [
@@ -226,6 +251,16 @@ def in_reading(index: int, **members: Any) -> Any:
         (mutated(lambda document: document["source"].update(sets=[[-1]])), "at $.source.sets[0]: it points to nothing"),
         (mutated(in_reading(0, touched=0)), "at $.readings[0].touched: it points to nothing"),
         (mutated(lambda document: document["readings"][0]["distribution"].update(loops=0)), "at least one call"),
+        (mutated(in_reading(1, workload="none")), "at $.readings[1].workload: it points to nothing"),
+        (mutated(lambda document: document.update(workloads={})), "at $.readings[1].workload: it points to nothing"),
+        (mutated(in_reading(1, denominator=0)), "at $.readings[1].denominator: it is 0, and there is a value all the"),
+        (mutated(in_reading(0, value=1234567.5)), "distribution.median: it is 1234567.25, and the value is 1234567.5"),
+        (mutated(in_reading(0, value=0.001)), "at $.readings[0].value: it is 0.001 ns, and no clock sees less than 1"),
+        (mutated(in_reading(0, value=1e-320)), "at $.readings[0].value: it is 1e-320 ns, and no clock"),
+        (mutated(in_distribution(ci95=[1310000.0, 1201000.0])), "distribution.ci95: [1310000.0, 1201000.0] does not"),
+        (mutated(in_distribution(ci95=[1.0, 2.0])), "distribution.ci95: [1.0, 2.0] does not hold the median"),
+        (mutated(in_distribution(n=0)), "at $.readings[0].distribution.n: it is below 1"),
+        (mutated(twice), "at $.readings[5]: it is a second reading of vdso_hit_rate at the same point, and says some"),
         (mutated(lambda document: document.pop("machine")), "missing required field `machine`"),
         (mutated(lambda document: document.update(complete=1)), "at $.complete: Expected `bool`"),
         (encode(example()).replace(b"1234567.25", b"NaN"), "at $: JSON is malformed"),
@@ -240,6 +275,46 @@ def test_a_bad_file_is_one_sentence_with_its_name_and_the_path(blob: bytes, word
     assert words in sentence
     assert "\n" not in sentence
     assert sentence.endswith("`python -m harness run --all --json FILE`.")
+
+
+@pytest.mark.parametrize(
+    "slug",
+    [
+        "",
+        ".",
+        "..",
+        "../../../evil",
+        "/tmp/x",
+        "a/b",
+        "a\\b",
+        "\x1b[31m",
+        "a\0b",
+        "-rf",
+        ".git",
+        "Box",
+        "x" * 101,
+        "a\n",
+    ],
+)
+def test_a_machine_has_a_plain_name(slug: str) -> None:
+    with pytest.raises(RunFileError, match=r"at \$\.machine\.slug: it is no plain name of") as caught:
+        decode(mutated(lambda document: document["machine"].update(slug=slug)), "run.json")
+    assert "\x1b" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "created",
+    ["", "zzz", "9999-99-99T00:00:00Z", "1-01-01", "2031-02-29T12:00:00Z", "2031-01-01", "2031-01-01T12:00:00+00:00",
+     "2031-01-01T12:00:00Z\n", "2031-01-01T25:00:00Z"],
+)  # fmt: skip
+def test_a_run_was_made_at_a_time_of_the_calendar(created: str) -> None:
+    with pytest.raises(RunFileError, match=r"at \$\.created: it is no time like 2031-01-31T12:00:00Z"):
+        decode(mutated(lambda document: document.update(created=created)), "run.json")
+
+
+def test_the_same_reading_twice_is_read() -> None:
+    again = decode(mutated(lambda document: document["readings"].append(document["readings"][1])), "run.json")
+    assert again.readings == [*example().readings, again.readings[1]]
 
 
 def test_a_file_of_before_the_sets_and_loops_is_read() -> None:

@@ -96,7 +96,7 @@ def test_when_a_step_fails_the_old_file_stands_and_the_temporary_is_gone(
         monkeypatch.setattr(Path, "replace", fails)
     else:
         monkeypatch.setattr(os, call, fails)
-    with pytest.raises(StoreError, match="Input/output error; choose another place with `--json FILE`"):
+    with pytest.raises(StoreError, match="Input/output error; see `ls -ld "):
         write_atomic(target, b"new")
     monkeypatch.undo()
     assert target.read_bytes() == b"old"

@@ -169,7 +169,7 @@ def test_a_tool_that_stops_counting_is_undefined_and_not_zero(perf: Fake, tmp_pa
     [
         ({"probe": "Missing"}, "has no 'Missing'"),
         ({"probe": "Short", "estimand": "call-p50"}, "63 calls where 64 were asked for"),
-        ({"probe": "Count"}, "no Slice, CallSlice or Tally"),
+        ({"probe": "Count"}, "no Slice, CallSlice, Arms or Tally"),
     ],
 )
 def test_what_the_probe_does_wrong_is_told(perf: Fake, tmp_path: Path, more: dict[str, Any], words: str) -> None:

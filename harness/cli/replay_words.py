@@ -1,0 +1,58 @@
+"""What is wrong with the words of ``replay``, before anything is read: a sentence that ends in right ones."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from harness.cli.words import is_input
+
+__all__ = ["fault_of"]
+
+
+def fault_of(arguments: argparse.Namespace) -> str | None:
+    """The sentence, or None where the words can be followed."""
+    from harness.formats.run_formats import NAMES
+    from kpis.errors import did_you_mean
+    from kpis.formulas.recorded.carried import BY
+
+    paths = arguments.compare or arguments.path
+    if arguments.compare is not None and arguments.path:
+        return "--compare takes two folders and nothing beside them: python -m harness replay --compare ARM_A ARM_B"
+    if arguments.compare is not None and (arguments.gate is not None or arguments.json is not None):
+        return (
+            "--compare prints two arms, and goes with neither --gate nor --json; see: python -m harness replay --help"
+        )
+    if arguments.explain is not None and (arguments.compare or arguments.gate or arguments.json or arguments.by):
+        return (
+            "--explain goes with what is read, and with no other question: python -m harness replay --explain ID PATH"
+        )
+    if not paths:
+        return "Nothing was named to read. Name a file or a folder: python -m harness replay ~/.claude/projects"
+    if arguments.format is not None and arguments.format not in NAMES:
+        hint = did_you_mean(arguments.format, NAMES)
+        said = f"There is no format {arguments.format!r}{hint}; it is one of {', '.join(NAMES)}."
+        return f"{said} Without one the content decides: python -m harness replay PATH"
+    if arguments.by is not None and arguments.by not in BY:
+        return (
+            f"Nothing is attributed by {arguments.by!r}, but by {', '.join(BY)}. See: python -m harness replay --help"
+        )
+    if arguments.processes is not None and arguments.processes < 1:
+        return "--processes takes a number from 1 on: python -m harness replay --processes 2 PATH"
+    if arguments.accept and arguments.gate is None:
+        return "--accept puts runs onto a record, and none is named: python -m harness replay --gate NAME --accept PATH"
+    if arguments.worse and not (arguments.accept and (arguments.why or "").strip()):
+        return "--worse goes with a reason: python -m harness replay --gate NAME --accept --worse ID --why TEXT PATH"
+    target = arguments.json
+    named = [*map(Path, paths), *(Path(each) for each in (arguments.prices, arguments.oracles) if each is not None)]
+    if target not in (None, "-") and is_input(target, [*named, *_below(paths, target)]):
+        return f"--json {target} names an input and would replace it. Name a new file: --json replay.json"
+    return None
+
+
+def _below(paths: list[str], target: str) -> list[Path]:
+    """The target itself, where it exists and lies below a folder that is read."""
+    if not Path(target).is_file():
+        return []
+    real = Path(target).resolve()
+    return [real] if any(real.is_relative_to(Path(path).resolve()) for path in paths if Path(path).is_dir()) else []

@@ -1,0 +1,73 @@
+"""Two arms of runs recorded for their context, on a console: gates first, then a line a metric that differs."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rich.console import Console
+
+from harness.jobs.replay_compare_context import ComparedContexts
+from harness.report.lines import put_text
+from harness.report.replay_compare import difference, value_of
+from harness.report.replay_context import told_states
+from kpis.formulas.context.gates import GateState
+from kpis.terms.metric import Metric
+
+__all__ = ["render_contexts"]
+
+
+def render_contexts(compared: ComparedContexts, console: Console, *, verbose: bool) -> None:
+    """Print it; metrics that are the same or undefined in both arms only where ``verbose``."""
+    put = partial(put_text, console)
+    one, two = compared.runs
+    put("")
+    put(f"context runs: {one:,} and {two:,}, {_pairs(compared.pairs)} by case and replicate", "bold")
+    if compared.unpaired:
+        put(f"{compared.unpaired:,} without a partner, with no part in the differences.")
+    if compared.unlike:
+        named = ", ".join(compared.conditions)
+        put(f"{_pairs(compared.unlike)} unlike in {named}, with no part in the differences.")
+    _gates(compared, console, verbose=verbose)
+    put(f"{'context metric':<40}{'first':>12}{'second':>12}  difference of pairs")
+    same = undefined = 0
+    for pair in compared.metrics:
+        if pair.reference.value is None and pair.candidate.value is None and not verbose:
+            undefined += 1
+        elif pair.reference.value == pair.candidate.value and not any(pair.deltas) and not verbose:
+            same += 1
+        else:
+            values = f"{_cell(pair.reference):>12}{_cell(pair.candidate):>12}"
+            put(f"{pair.row.id[:39]:<40}{values}  {difference(pair)}", indent=4)
+    if same or undefined:
+        put(f"{same:,} metrics are the same in both and {undefined:,} undefined in both; --verbose shows them")
+    if (found := compared.successes) is not None:
+        put(
+            f"all hard checks passed in both {found.both_pass}, in the first alone {found.reference_only}, "
+            f"in the second alone {found.candidate_only}, in neither {found.both_fail}"
+        )
+
+
+def _pairs(n: int) -> str:
+    return f"{n:,} pair{'s' * (n != 1)}"
+
+
+def _cell(metric: Metric) -> str:
+    if metric.value is None and metric.low is not None and metric.high is not None:
+        return f"{metric.low:.3g}..{metric.high:.3g}"
+    return value_of(metric)
+
+
+def _gates(compared: ComparedContexts, console: Console, *, verbose: bool) -> None:
+    """Each gate that a run violates or that stands in the arms differently; the others where ``verbose``."""
+    rest = 0
+    order = sorted(compared.gates, key=lambda name: -max(arm[GateState.VIOLATED] for arm in compared.gates[name]))
+    for name in order:
+        first, second = compared.gates[name]
+        violated = first[GateState.VIOLATED] or second[GateState.VIOLATED]
+        if not (violated or verbose):
+            rest += 1
+            continue
+        told = f"gate {name}: first {told_states(first)}; second {told_states(second)}"
+        put_text(console, told, "bold red" if violated else "", indent=4)
+    if rest:
+        put_text(console, f"{rest:,} gates are violated in neither; --verbose shows them")

@@ -1,0 +1,1 @@
+"""Formulas of the fleet floor."""

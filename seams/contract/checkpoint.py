@@ -1,0 +1,46 @@
+"""The seam ``session/checkpoint``: a session written into an SQLite file after every turn, and read back from it.
+
+The shape is that of agent runtimes' checkpointers: a row for the state after a turn, and rows for what the turn wrote.
+The file is SQLite's, so that whoever measures counts its rows without asking. Records and Protocols only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from seams.contract.turn import Message
+
+__all__ = ["Checkpointer", "Checkpoints", "Restored"]
+
+
+class Restored(NamedTuple):
+    """The newest state of a thread: the turn after which it was written, and every message up to then."""
+
+    turn: int
+    messages: list[Message]
+
+
+class Checkpointer(Protocol):
+    """One open file. The methods may be coroutine functions."""
+
+    def put(self, thread: str, turn: int, messages: Sequence[Message], added: int) -> None:
+        """Write the state after ``turn``, the last ``added`` messages being what the turn wrote; safe on return."""
+        ...
+
+    def restore(self, thread: str) -> Restored | None:
+        """The state of the highest turn of ``thread``; None where it has none."""
+        ...
+
+    def close(self) -> None:
+        """Let go of the file."""
+        ...
+
+
+class Checkpoints(Protocol):
+    """``session/checkpoint``. ``open`` may be a coroutine function."""
+
+    def open(self, file: Path) -> Checkpointer:
+        """Open the file, which is made where it is missing."""
+        ...

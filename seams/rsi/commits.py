@@ -1,0 +1,62 @@
+"""Turns a change that is kept into a commit on the loop's own branch, without touching any working tree.
+
+The commit holds the declared file of the candidate and its parent's everything else, whatever else lies in the tree. It
+bears a fixed identity and its parent's date, so that the same change makes the same commit again.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from seams.contract.rsi_loop import Candidate
+from seams.rsi.errors import LoopError
+from seams.rsi.git import Repository, words_of
+
+__all__ = ["NOTHING", "commit", "move"]
+
+NOTHING = ""
+"""The old value of a reference that must not be there."""
+
+
+def commit(repository: Repository, tree: Path, parent: str, candidate: Candidate, index: Path, message: str) -> str:
+    """Write the commit and return its id; no branch moves. ``tree`` supplies the rules for line ends, no content.
+
+    Raises:
+        LoopError: git cannot write, or the commit would change anything but the declared file.
+    """
+    lease, content = candidate.lease, candidate.edits.get(candidate.lease)
+    repository.ask("read-tree", parent, tree=tree, index=index)
+    if content is None:
+        repository.ask("update-index", "--force-remove", "--", lease, tree=tree, index=index)
+    else:
+        staged = repository.ask("ls-files", "--stage", "-z", "--", lease, tree=tree, index=index)
+        mode = staged.split(b" ", 1)[0].decode() or "100644"
+        words = ["hash-object", "-w", "--stdin", f"--path={lease}"]
+        blob = repository.ask(*words, tree=tree, index=index, feed=content).decode().strip()
+        repository.ask("update-index", "--add", "--cacheinfo", f"{mode},{blob},{lease}", tree=tree, index=index)
+    made = repository.ask("write-tree", tree=tree, index=index).decode().strip()
+    date = repository.ask("show", "--no-patch", "--format=%cI", parent).decode().strip()
+    words = ["commit-tree", made, "-p", parent]
+    new = repository.ask(*words, feed=message.encode(), date=date).decode().strip()
+    paths = words_of(repository.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", parent, new))
+    if paths != [lease]:
+        raise LoopError(
+            f"The commit of {candidate.name!r} would change {', '.join(paths) or 'nothing'} and not {lease} alone, so "
+            f"it was not kept. Look with: git show {new[:12]}"
+        )
+    return new
+
+
+def move(repository: Repository, reference: str, new: str, old: str, date_of: str) -> None:
+    """Let ``reference`` name ``new`` where it still names ``old``; ``NOTHING`` where there is no such reference yet.
+
+    Raises:
+        LoopError: somebody else has moved it.
+    """
+    date = repository.ask("show", "--no-patch", "--format=%cI", date_of).decode().strip()
+    code, _, said = repository.run("update-ref", reference, new, old, date=date)
+    if code != 0:
+        raise LoopError(
+            f"{reference} was moved by somebody else while the loop ran ({said.strip()[:200]}), so {new[:12]} is on no "
+            f"branch. Put it on one: git branch kept {new[:12]}"
+        )

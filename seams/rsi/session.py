@@ -1,0 +1,261 @@
+"""One loop from its pinned commit to its last row: try, decide, keep or revert, write it down.
+
+Each candidate is tried in a fresh tree on top of what was kept so far. A decision is made of :class:`Signals` and of
+nothing else; what the observer does reaches none. A file that changed outside a candidate's tree ends the loop where
+the kernel did not confine the candidate, and is a note where it did, since it was somebody else.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from seams.contract.rsi_breaker import Decision, Signals
+from seams.contract.rsi_loop import Candidate, Charge, Observer, Result, Row
+from seams.rsi.breaker import CountingBreaker, improved, proven
+from seams.rsi.changes import Refusal, apply, changed, unaltered
+from seams.rsi.commits import NOTHING, commit, move
+from seams.rsi.errors import LoopError
+from seams.rsi.ground import find, require_branch, require_clean, require_outside, resolve
+from seams.rsi.journal import Journal
+from seams.rsi.manifest import differences, taken
+from seams.rsi.trial import Trial, tried
+from seams.rsi.worktrees import Scratch, clean
+
+__all__ = ["LoopSession", "Pinned"]
+
+_NAMED = 3
+
+
+class Pinned:
+    """A repository that was looked at, its commit pinned, the journal open and the ground cleaned; to be closed.
+
+    ``keeps``: there will be commits, so the charge's branch must be free; ``branch`` is its full name then.
+
+    Raises:
+        LoopError: the loop cannot begin here.
+    """
+
+    def __init__(self, charge: Charge, *, keeps: bool) -> None:
+        self.charge = charge
+        self.repository = find(charge.repository)
+        require_clean(self.repository)
+        self.commit = resolve(self.repository, charge.reference)
+        self.branch = require_branch(self.repository, charge.branch) if keeps else ""
+        require_outside(self.repository, charge.journal)
+        with ExitStack() as held:
+            self.journal = Journal(charge.journal)
+            held.callback(self.journal.close)
+            clean(self.repository)
+            self.scratch = Scratch(self.repository)
+            held.callback(self.scratch.close)
+            self._held = held.pop_all()
+        self.index = self.scratch.folder / "index"
+
+    def baseline(self, *, confine: bool = True) -> Trial:
+        """The pinned commit as it is, measured.
+
+        Raises:
+            LoopError: measuring it, or its suite, leaves files behind, so that no candidate could be clean.
+        """
+        with self.scratch.tree(self.commit) as tree:
+            trial = tried(self.charge, tree, self.scratch.home(), confine=confine)
+            left = sorted(changed(self.repository, tree, self.commit, self.index))
+        if left:
+            raise LoopError(
+                f"Measuring {self.commit[:12]}, or its suite, changes {_listed(left)}, so no candidate could change "
+                "its own file alone. Have such files ignored: git check-ignore --verbose PATH"
+            )
+        return trial
+
+    def close(self) -> None:
+        """Remove every tree and let the journal go; safe to call twice."""
+        self._held.close()
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """What came of a candidate in its tree."""
+
+    metric: float | None = None
+    suite_green: bool = False
+    truth_clean: bool = False
+    touched: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    harm: str | None = None
+
+
+class LoopSession:
+    """A loop that has begun. ``confine`` is whether the kernel is asked to keep candidates in their trees.
+
+    Raises:
+        LoopError: it cannot begin: see :class:`Pinned`; or the pinned commit cannot be measured, or its suite is red.
+    """
+
+    def __init__(self, charge: Charge, observer: Observer | None = None, *, confine: bool = True) -> None:
+        self._charge = charge
+        self._observer = observer
+        self._confine = confine
+        self._pinned = Pinned(charge, keeps=True)
+        try:
+            self._bar = self._tip_bar()
+        except BaseException:
+            self._pinned.close()
+            raise
+        self._first = self._bar
+        self._tip = self._pinned.commit
+        self._breaker = CountingBreaker(charge.k)
+        self._rows: list[Row] = []
+        self._halted: str | None = None
+        self._closed = False
+
+    @property
+    def over(self) -> bool:
+        """Whether another cycle would be refused: it was closed, halted, or handed over to a person."""
+        return self._closed or self._halted is not None or self._escalated
+
+    @property
+    def _escalated(self) -> bool:
+        return bool(self._rows) and self._rows[-1].decision == Decision.ESCALATE.value
+
+    def _tip_bar(self) -> float:
+        trial = self._pinned.baseline(confine=self._confine)
+        if trial.metric is None or not trial.suite_green:
+            what = "cannot be measured" if trial.metric is None else "has a red suite"
+            raise LoopError(
+                f"The pinned commit {self._pinned.commit[:12]} {what}, before any candidate: {trial.note}. "
+                f"Look with: git show {self._pinned.commit[:12]}"
+            )
+        return trial.metric
+
+    def cycle(self, candidate: Candidate) -> Row:
+        """Try one candidate and write its row.
+
+        Raises:
+            LoopError: the loop is over; or a commit, the branch or the journal cannot be written, which ends it.
+        """
+        if self.over:
+            raise LoopError("This loop has ended. Read its journal, then begin another: git log --oneline --all -10")
+        number = len(self._rows) + 1
+        if self._observer is not None:
+            with suppress(Exception):  # telemetry: whatever befalls it, the cycle goes on
+                self._observer.proposed(number)
+        try:
+            row = self._tried(number, candidate)
+            self._pinned.journal.append(row)
+        except LoopError as error:
+            self._halted = str(error)
+            raise
+        self._rows.append(row)
+        if self._observer is not None:
+            with suppress(Exception):
+                self._observer.decided(number)
+        return row
+
+    def _tried(self, number: int, candidate: Candidate) -> Row:
+        pinned, charge = self._pinned, self._charge
+        with pinned.scratch.tree(self._tip) as tree:
+            attempt = self._attempt(tree, candidate)
+            profile = proven(candidate.profile, attempt.touched)
+            signals = Signals(
+                before=self._bar,
+                after=attempt.metric,
+                suite_green=attempt.suite_green,
+                truth_clean=attempt.truth_clean,
+                lower_better=charge.lower_better,
+                profile=profile,
+            )
+            ruling = self._breaker.record(signals)
+            row = Row(
+                cycle=number,
+                mode="improve",
+                candidate=candidate.name,
+                metric_name=charge.metric_name,
+                baseline=self._bar,
+                candidate_metric=attempt.metric,
+                measured=attempt.metric is not None,
+                lower_better=charge.lower_better,
+                improved=improved(signals),
+                suite_green=attempt.suite_green,
+                truth_clean=attempt.truth_clean,
+                profile=profile.value,
+                decision=ruling.decision.value,
+                kept=ruling.decision is Decision.KEEP,
+                breaker_nonkeeps=ruling.nonkeeps,
+                baseline_ref=pinned.commit,
+                ref_name=charge.reference,
+                tip=self._tip,
+                note="; ".join(attempt.notes) or None,
+            )
+            if ruling.decision is Decision.KEEP:
+                row = self._kept(row, tree, candidate)
+        self._halted = attempt.harm
+        return row
+
+    def _kept(self, row: Row, tree: Path, candidate: Candidate) -> Row:
+        """The row of a candidate that stays, once the branch holds it."""
+        pinned, old = self._pinned, self._tip
+        began = old == pinned.commit
+        message = (
+            f"{candidate.name}\n\n{row.metric_name}: {row.baseline!r} -> {row.candidate_metric!r}\n\n"
+            f"Loop-Cycle: {row.cycle}\nLoop-Baseline: {row.baseline_ref}\n"
+        )
+        new = commit(pinned.repository, tree, old, candidate, pinned.index, message)
+        move(pinned.repository, pinned.branch, new, NOTHING if began else old, new)
+        self._tip = new
+        self._bar = self._bar if row.candidate_metric is None else row.candidate_metric
+        return replace(row, commit=new)
+
+    def _attempt(self, tree: Path, candidate: Candidate) -> _Attempt:
+        pinned = self._pinned
+        repository, lease = pinned.repository, candidate.lease
+        try:
+            apply(tree, candidate)
+        except Refusal as refusal:
+            return _Attempt(notes=(str(refusal),))
+        touched = changed(repository, tree, self._tip, pinned.index)
+        roots = (repository.top, repository.common, self._charge.journal.absolute())
+        before = taken(roots, pinned.scratch.folder)
+        trial = tried(self._charge, tree, pinned.scratch.home(), confine=self._confine)
+        outside = differences(before, taken(roots, pinned.scratch.folder))
+        touched |= changed(repository, tree, self._tip, pinned.index)
+        notes = [] if trial.note is None else [trial.note]
+        harm = None
+        if outside:
+            where = f"{_listed(outside)} changed outside the candidate's tree"
+            if trial.confined:
+                notes.append(f"{where}, by somebody else: the candidate was confined")
+            else:
+                notes.append(where)
+                harm = f"While {candidate.name!r} ran, {where}. Look with: git -C {repository.top} status"
+        if touched != {lease}:
+            others = sorted(touched - {lease})
+            notes.append(f"{_listed(others)} changed besides {lease}" if others else f"{lease} did not change")
+        same = unaltered(tree, candidate.edits, lease)
+        if touched == {lease} and not same:
+            notes.append(f"{lease} was rewritten while it was measured")
+        truth_clean = trial.metric is not None and touched == {lease} and same and harm is None
+        return _Attempt(trial.metric, trial.suite_green, truth_clean, tuple(sorted(touched)), tuple(notes), harm)
+
+    def close(self) -> Result:
+        """End it and remove what it made, but for the branch and the journal; safe to call twice."""
+        self._closed = True
+        self._pinned.close()
+        rows = tuple(self._rows)
+        return Result(
+            cycles=len(rows),
+            kept=sum(1 for row in rows if row.kept),
+            final=self._bar,
+            final_baseline=self._first,
+            baseline_ref=self._pinned.commit,
+            escalated=self._escalated,
+            rows=rows,
+            tip=self._tip,
+            halted=self._halted,
+        )
+
+
+def _listed(paths: list[str]) -> str:
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return ", ".join(paths[:_NAMED]) + more

@@ -1,0 +1,144 @@
+"""One trial of a tree: measure it, then run its suite, beneath a warden that leaves nothing running.
+
+The number is what the measuring command prints in its one line ``KPI=<number>``. A second such line voids it: a
+candidate could print one before the measurement does. That a candidate, whose code runs inside the measurement, prints
+the only one and ends the process cannot be prevented here; the suite and a reader of the kept change are what is left.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import select
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from seams.contract.rsi_loop import Charge
+from seams.rsi.errors import LoopError
+from seams.rsi.git import command_environment
+
+__all__ = ["TAIL", "Trial", "metric_of", "tried"]
+
+TAIL = 400
+"""Bytes of what a failed command said last that go into the journal."""
+
+_ROOT = str(Path(__file__).resolve().parents[2])
+_GRACE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of it. ``metric`` is None where nothing was measured; ``note`` says what failed first.
+
+    ``confined`` is the version of the kernel's confinement that held, 0 where none did.
+    """
+
+    metric: float | None
+    suite_green: bool
+    note: str | None
+    confined: int
+
+
+def metric_of(said: str) -> float:
+    """The number in the one line ``KPI=<number>`` of ``said``.
+
+    Raises:
+        ValueError: there is no such line, there are several, or it holds no finite number.
+    """
+    lines = [line.strip() for line in said.splitlines() if "KPI=" in line]
+    if len(lines) != 1:
+        raise ValueError(f"{len(lines) or 'no'} lines of the measurement hold KPI=, and it has to be one")
+    try:
+        value = float(lines[0].partition("KPI=")[2])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise ValueError(f"the measurement printed {lines[0][:80]!r}, which is no finite number")
+    return value
+
+
+def tried(charge: Charge, tree: Path, home: Path, *, confine: bool = True) -> Trial:
+    """Measure ``tree`` and run its suite; ``home`` is where its commands may write besides.
+
+    Raises:
+        LoopError: no warden can be started.
+    """
+    suite = [list(words) for words in charge.suite if words]
+    commands = [list(charge.measure), *suite]
+    job = {
+        "commands": commands,
+        "cwd": str(tree),
+        "environment": command_environment(home, charge.environment),
+        "writable": [str(tree), str(home)],
+        "limit_s": charge.limit_s,
+        "confine": confine,
+    }
+    report = _report(job, charge.limit_s * (1 + len(suite)) + _GRACE_S)
+    if report is None:
+        return Trial(None, False, "the warden was ended from outside before it could report", 0)
+    outcomes = report["outcomes"]
+    note = None
+    for words, outcome in zip(commands, outcomes, strict=False):
+        if outcome["fault"] is not None:
+            note = _told(words, outcome)
+    metric = None
+    if outcomes[0]["fault"] is None:
+        try:
+            metric = metric_of(outcomes[0]["said"])
+        except ValueError as error:
+            note = note or str(error)
+    # What could not be measured is as good as red.
+    green = metric is not None and note is None and len(outcomes) == 1 + len(suite)
+    return Trial(metric, green, note, report["confined"])
+
+
+def _told(words: Sequence[str], outcome: Mapping[str, str]) -> str:
+    tail = outcome["said"].strip().encode()[-TAIL:].decode("utf-8", "replace")
+    told = f"{' '.join(Path(word).name for word in words)[:120]!r} {outcome['fault']}"
+    return f"{told}: {tail}" if tail else told
+
+
+def _report(job: Mapping[str, Any], limit_s: float) -> dict[str, Any] | None:
+    """What the warden reports. Whatever ends this process ends its input, and by that everything it runs."""
+    command = [sys.executable, "-P", "-s", "-S", "-B", "-m", "seams.rsi.warden"]
+    try:
+        warden = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # a Ctrl-C is for the loop, which then ends the warden
+            env={"PYTHONPATH": _ROOT, "PATH": "/usr/bin:/bin"},
+        )
+    except OSError as error:
+        raise LoopError(f"The warden cannot be started: {error}. Look with: ulimit -u") from error
+    with warden:
+        if warden.stdin is None or warden.stdout is None:
+            raise RuntimeError("the warden was started without pipes")
+        try:
+            warden.stdin.write(json.dumps(job).encode() + b"\n")
+            warden.stdin.flush()
+            line = _line_within(warden, limit_s)
+        except BrokenPipeError:
+            line = b""
+        finally:
+            # Closing its input has the warden end what still runs; only then does leaving this block wait for it.
+            with suppress(BrokenPipeError):
+                warden.stdin.close()
+    with suppress(ValueError):
+        report: dict[str, Any] = json.loads(line)
+        return report if warden.returncode == 0 else None
+    return None
+
+
+def _line_within(warden: subprocess.Popen[bytes], limit_s: float) -> bytes:
+    """The report; nothing where it does not come in time: a warden bounds its commands, and may be stopped itself."""
+    if warden.stdout is None or not select.select([warden.stdout], [], [], limit_s)[0]:
+        warden.kill()
+        return b""
+    return warden.stdout.readline()

@@ -1,0 +1,205 @@
+"""Runs a candidate's commands one after the other and leaves no process of theirs behind; a program of its own.
+
+Its job is the first line of its standard input, its report the one line of its standard output. It is the process to
+which the children of dead processes fall, so that a daemon is found however often it forked and whatever session it
+went to. Where its input ends, the loop is dead, killed perhaps, and everything ends at once. A command that leaves a
+process behind has failed. Standard library only; what it cannot prevent is listed in :mod:`seams.rsi.confine`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any
+
+from seams.rsi.confine import interface, restriction
+
+__all__ = ["main"]
+
+_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
+_KEPT = 64 * 1024
+"""Bytes of output that are kept, of its beginning and of its end each; the rest is drained."""
+_SETTLE_S = 0.1
+"""Helpers that end once their parent is gone are given this long."""
+_GIVE_UP_S = 10.0
+
+
+class _LoopGone(Exception):  # noqa: N818 - nobody is there any more to be told of an error
+    """The other end of the standard input was closed."""
+
+
+class _Output:
+    """What a command said, in bounded space."""
+
+    def __init__(self) -> None:
+        self.head = bytearray()
+        self.tail = bytearray()
+
+    def take(self, chunk: bytes) -> None:
+        room = _KEPT - len(self.head)
+        self.head += chunk[: max(room, 0)]
+        self.tail = (self.tail + chunk[max(room, 0) :])[-_KEPT:]
+
+    @property
+    def text(self) -> str:
+        return (self.head + self.tail).decode("utf-8", "replace")
+
+
+def main() -> int:
+    """Do the job, report, and end."""
+    job = json.loads(sys.stdin.buffer.readline())
+    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
+    confined = interface() if job["confine"] else 0
+    outcomes = []
+    try:
+        for words in job["commands"]:
+            outcomes.append(_outcome(words, job))
+            if outcomes[-1]["fault"] is not None:
+                break
+    except _LoopGone:
+        return 1
+    print(json.dumps({"confined": confined, "outcomes": outcomes}), flush=True)  # noqa: T201 - the report
+    return 0
+
+
+def _outcome(words: list[str], job: Mapping[str, Any]) -> dict[str, Any]:
+    """What came of one command: what it said, and why it failed."""
+    held = restriction(job["writable"]) if job["confine"] else None
+    output = _Output()
+    try:
+        process = _start(words, job, None if held is None else held[0])
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        return {"fault": f"could not start: {error}", "said": ""}
+    finally:
+        if held is not None:
+            os.close(held[1])
+    late = True  # where listening fails, the command has not ended by itself either
+    try:
+        late = _listen(process, time.monotonic() + job["limit_s"], output)
+    finally:
+        left = _end(process, settle=not late)
+        _drain(process, output)
+    return {"fault": _fault(process.returncode, late, left, job["limit_s"]), "said": output.text}
+
+
+def _start(words: list[str], job: Mapping[str, Any], restrict: Callable[[], None] | None) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        words,
+        cwd=job["cwd"],
+        env=job["environment"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+        preexec_fn=restrict,  # noqa: PLW1509 - there is one thread here
+    )
+
+
+def _fault(code: int, late: bool, left: int, limit_s: float) -> str | None:
+    if late:
+        return f"did not end within {limit_s:g} s"
+    if code < 0:
+        return f"was ended by signal {-code}"
+    if code > 0:
+        return f"exited with status {code}"
+    if left:
+        return f"left {left} {'process' if left == 1 else 'processes'} running"
+    return None
+
+
+def _listen(process: subprocess.Popen[bytes], deadline: float, output: _Output) -> bool:
+    """Take its output until it has ended; True where its time was up first.
+
+    Raises:
+        _LoopGone: nobody waits for the report any more.
+    """
+    # A descriptor of the process tells of its own end, even where a child that it forked still holds the pipe.
+    handle = os.pidfd_open(process.pid)
+    pipe = _pipe(process)
+    try:
+        with selectors.DefaultSelector() as selector:
+            for source, name in ((handle, "end"), (pipe, "output"), (sys.stdin, "loop")):
+                selector.register(source, selectors.EVENT_READ, name)
+            while (left := deadline - time.monotonic()) > 0:
+                ready = {key.data: key.fileobj for key, _ in selector.select(left)}
+                if "loop" in ready:
+                    raise _LoopGone
+                if "output" in ready:
+                    chunk = os.read(pipe.fileno(), 1 << 16)
+                    output.take(chunk)
+                    if not chunk:
+                        selector.unregister(pipe)
+                if "end" in ready:
+                    return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _pipe(process: subprocess.Popen[bytes]) -> IO[bytes]:
+    if process.stdout is None:
+        raise RuntimeError("the command was started without a pipe for its output")
+    return process.stdout
+
+
+def _drain(process: subprocess.Popen[bytes], output: _Output) -> None:
+    """What the pipe still holds, without waiting for whoever else has it open."""
+    pipe = _pipe(process)
+    os.set_blocking(pipe.fileno(), False)
+    with suppress(BlockingIOError):
+        # No pipe holds more than this; what comes later comes from somebody who could not be ended.
+        for _ in range(16):
+            output.take(os.read(pipe.fileno(), 1 << 16))
+    pipe.close()
+
+
+def _end(process: subprocess.Popen[bytes], *, settle: bool) -> int:
+    """End the command's group, then all that falls to this process as it dies; how many had to be ended besides it."""
+    began = time.monotonic()
+    if not settle:
+        # Before it is waited for: until then nobody else can have the number of its group.
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    ended: set[int] = set()
+    while (children := _children()) and time.monotonic() - began < _GIVE_UP_S:
+        for pid, state in children:
+            if state not in "ZX" and (not settle or time.monotonic() - began > _SETTLE_S):
+                # A child of ours keeps its number until we wait for it: no other process can be hit.
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+                    ended.add(pid)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+        time.sleep(0.001)
+    return len(ended)
+
+
+def _children() -> list[tuple[int, str]]:
+    """(process id, state) of each child."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return []  # one system call in the usual case
+    ours, found = str(os.getpid()), []
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with suppress(OSError, ValueError):
+                # "pid (name) state parent ...": the name may hold anything, parentheses too.
+                facts = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
+                if facts[1].decode() == ours:
+                    found.append((int(entry.name), facts[0].decode()))
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,163 @@
+"""Fresh detached worktrees, and the end of those that a killed loop left behind.
+
+All of a loop's trees lie in one temporary folder, which bears a mark and is locked while the loop lives: the kernel
+gives the lock back however the loop ends. Each tree's entry in the repository bears the mark too. Refuses to remove a
+tree or a folder without the mark, of another user, of another repository, or of a loop that is alive.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from seams.rsi.errors import LoopError
+from seams.rsi.git import Repository
+
+__all__ = ["LOCK", "MARK", "PREFIX", "Scratch", "clean"]
+
+PREFIX = "loopladder-rsi-"
+LOCK = "lock"
+MARK = b"loopladder made this for the candidates of one loop and removes it\n"
+_TREE = "loopladder-rsi-"
+
+
+class Scratch:
+    """A new folder of mode 0700 for the trees of one loop over ``repository``.
+
+    Raises:
+        LoopError: it cannot be made.
+    """
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._made = 0
+        self._handle: int | None = None
+        try:
+            self.folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
+            new = self.folder / f".{LOCK}"
+            self._handle = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            # Locked under another name first: a lock that is there and not held means that its owner is dead.
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.write(self._handle, MARK + os.fsencode(repository.common))
+            new.rename(self.folder / LOCK)
+        except OSError as error:
+            raise LoopError(
+                f"No folder can be made for the candidates' trees: {error}. Name another: export TMPDIR=/path/with/room"
+            ) from error
+
+    @contextmanager
+    def tree(self, commit: str) -> Iterator[Path]:
+        """A fresh worktree with ``commit`` checked out and no branch; it is removed in the end, whatever is in it."""
+        self._made += 1
+        place = self.folder / f"{_TREE}{os.getpid()}-{self._made}"
+        try:
+            self._repository.ask("worktree", "add", "--quiet", "--detach", "--lock", str(place), commit)
+            _mark(place)
+            yield place
+        finally:
+            _forget(self._repository, place)
+
+    def home(self) -> Path:
+        """A fresh folder for what a candidate's commands write besides."""
+        return Path(tempfile.mkdtemp(prefix="home-", dir=self.folder))
+
+    def close(self) -> None:
+        """Remove the folder; safe to call twice."""
+        if self._handle is not None:
+            _remove(self.folder)
+            os.close(self._handle)
+            self._handle = None
+
+
+def _mark(tree: Path) -> None:
+    """Leave the mark in the entry of ``tree``, where git does not mind it: it stays if the folder is swept away."""
+    entry = (tree / ".git").read_text(encoding="utf-8").removeprefix("gitdir: ").strip()
+    Path(entry, "loopladder-rsi").write_bytes(MARK)
+
+
+def _forget(repository: Repository, place: Path) -> None:
+    """Remove the tree and its entry. The files go first: git minds what a candidate did to the tree's ``.git``."""
+    _remove(place)
+    for entry in _entries(repository):
+        if _place_of(entry) == place:
+            repository.run("worktree", "remove", "--force", "--force", str(place))
+            _remove(entry)
+    with suppress(OSError):  # git removes it with the last entry, and we may have been the ones to remove that
+        (repository.common / "worktrees").rmdir()
+
+
+def _entries(repository: Repository) -> list[Path]:
+    folder = repository.common / "worktrees"
+    return sorted(folder.iterdir()) if folder.is_dir() else []
+
+
+def _place_of(entry: Path) -> Path | None:
+    with suppress(OSError):
+        return Path(os.fsdecode((entry / "gitdir").read_bytes()).strip()).parent
+    return None
+
+
+def clean(repository: Repository) -> list[Path]:
+    """Remove the trees of this repository's loops that are dead; return where they were."""
+    removed = []
+    for entry in _entries(repository):
+        place = _place_of(entry)
+        if place is None or not place.name.startswith(_TREE) or not place.parent.name.startswith(PREFIX):
+            continue
+        marked = (entry / "loopladder-rsi").is_file() or _owner(place.parent) == repository.common
+        if marked and _abandoned(place.parent):
+            _forget(repository, place)
+            removed.append(place)
+    for folder in sorted(Path(tempfile.gettempdir()).resolve().glob(f"{PREFIX}*")):
+        if _owner(folder) == repository.common and _abandoned(folder):
+            _remove(folder)
+            removed.append(folder)
+    return removed
+
+
+def _owner(folder: Path) -> Path | None:
+    """The store of the repository whose loop made ``folder``; None where it does not bear our mark, or is not ours."""
+    with suppress(OSError):
+        facts = folder.lstat()
+        if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid():
+            handle = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+            with os.fdopen(handle, "rb") as file:
+                mark, _, store = file.read(4096).partition(b"\n")
+            if mark + b"\n" == MARK:
+                return Path(os.fsdecode(store))
+    return None
+
+
+def _abandoned(folder: Path) -> bool:
+    """Whether no loop that lives holds the lock of ``folder``; one that was swept away holds none."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(handle)
+    return True
+
+
+def _remove(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        # A candidate may have left folders that their owner cannot write to.
+        for place, folders, _ in os.walk(folder):
+            for inner in (Path(place), *(Path(place, name) for name in folders)):
+                if not inner.is_symlink():
+                    with suppress(OSError):
+                        inner.chmod(0o700)
+        shutil.rmtree(folder, ignore_errors=True)

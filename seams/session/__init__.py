@@ -1,0 +1,1 @@
+"""The session floor of the reference runtime: what many turns share, keep and bring back."""

@@ -1,0 +1,47 @@
+"""The runner of the prompt tokens."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.prefill import main
+
+
+def test_as_a_command(repo: Path) -> None:
+    command = [sys.executable, "-m", "tests.conformance.prefill", "2048", "50", "5", "32", "64"]
+    done = subprocess.run(command, cwd=repo, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["a"], found["b"], found["c"]) == (1_100_000, 25_920, 17_728)
+    ratios = (found["a_over_c"], found["b_over_c"], found["a_over_b"])
+    assert ratios == pytest.approx((62.0487, 1.4621, 42.4383), abs=5e-5)
+
+
+def test_a_ratio_over_nothing_is_null(capsys) -> None:
+    assert main(["0", "1", "2", "3", "4"]) == 0
+    assert json.loads(capsys.readouterr().out) == dict.fromkeys(("a", "b", "c"), 0) | dict.fromkeys(
+        ("a_over_c", "b_over_c", "a_over_b")
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("2048 50 5 32", "4 were given"),
+        ("2048 50 0 32 64", "agents = 0"),
+        ("2048 0 5 32 64", "turns = 0"),
+        ("-1 5 5 32 64", "prefix = -1"),
+        ("2048 50 five 32 64", "'five' is no whole number"),
+        ("2048 50 1.5 32 64", "'1.5' is no whole number"),
+    ],
+)
+def test_what_is_no_session_is_a_sentence(words: str, said: str, capsys) -> None:
+    assert main(words.split()) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert told.endswith("Run: python -m tests.conformance.prefill P T C D R\n")

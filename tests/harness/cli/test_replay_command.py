@@ -1,0 +1,264 @@
+"""``replay`` as it is typed: words that make no sense, exit codes, where the file and the page go."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.cli.main import main
+from kpis.formulas.recorded.evidence import EXPLAINED
+from kpis.recorded_metrics import load
+from tests.harness.cli.own import Command
+from tests.harness.jobs.session_files import Session, authored, busy, lines, put, rollout, verdicts
+
+Said = tuple[int, str, str]
+
+
+@pytest.fixture
+def caches(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for caches of the test's own."""
+    folder = tmp_path_factory.mktemp("caches")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, caches: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Said]:
+    """Run ``replay`` in an empty folder: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(*words: object) -> Said:
+        code = main(["replay", *map(str, words)])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "Name a file or a folder: python -m harness replay ~/.claude/projects"),
+        (("--format", "codx", "x"), "There is no format 'codx' (did you mean codex?); it is one of claude-code, "),
+        (("--by", "colour", "x"), "Nothing is attributed by 'colour', but by tool, file, agent, model, "),
+        (("--processes", "0", "x"), "--processes takes a number from 1 on"),
+        (("--accept", "x"), "none is named: python -m harness replay --gate NAME --accept PATH"),
+        (("--gate", "a", "--accept", "--worse", "b", "--why", " ", "--", "x"), "--worse goes with a reason"),
+        (("--worse", "b", "--", "x"), "--worse goes with a reason"),
+        (("--compare", "a", "b", "--", "c"), "--compare takes two folders and nothing beside them"),
+        (("--compare", "a", "b", "--gate", "c"), "goes with neither --gate nor --json"),
+        (("--compare", "a", "b", "--json", "c"), "goes with neither --gate nor --json"),
+        (("--explain", "cache_breaks", "--by", "tool", "x"), "--explain goes with what is read"),
+        (("--explain", "cache_brakes", "x"), "named cache_brakes (did you mean cache_breaks?)"),
+        (("--explain", "folding_capture_retrieval", "x"), "There is no metric"),
+        (("--prices", "nowhere.toml", "x"), "nowhere.toml"),
+        (("--oracles", "nowhere.jsonl", "x"), "nowhere.jsonl cannot be read"),
+        (("nowhere",), "nowhere cannot be read: No such file or directory."),
+        (("--gate", "A/B", "log.jsonl"), "names no record"),
+    ],
+)
+def test_words_that_make_no_sense(words: tuple[str, ...], said: str, run: Callable[..., Said], tmp_path: Path) -> None:
+    put(tmp_path / "log.jsonl", busy().data)
+    put(tmp_path / "x", busy().data)
+    code, out, err = run(*words)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_what_no_format_knows(run: Callable[..., Said], tmp_path: Path) -> None:
+    put(tmp_path / "tree" / "a.txt", b"hello")
+    code, out, err = run("tree")
+    assert (code, out) == (2, "")
+    assert "in none of the known formats (claude-code, claude-stream, codex, " in err
+    code, out, err = run("tree/a.txt")
+    assert (code, out) == (2, "")
+    assert "tree/a.txt is in no known format of recorded runs." in err
+
+
+def test_one_run_fills_one_screen(run: Callable[..., Said], tmp_path: Path) -> None:
+    busy().save(tmp_path)
+    code, out, err = run("s-1.jsonl")
+    assert (code, err) == (0, "")
+    words = [line.split()[0] for line in out.splitlines() if not line.startswith(" ")]
+    assert words == ["run", "tokens", "money", "cache", "work", "time", "trust"]
+    assert len(out.splitlines()) < 24
+
+
+def test_part_of_the_input_was_left_out(run: Callable[..., Said], tmp_path: Path) -> None:
+    put(tmp_path / "a.jsonl", busy().data + b"garbage\n")
+    put(tmp_path / "b.jsonl", rollout())
+    assert run("a.jsonl")[0] == 6
+    assert run("b.jsonl")[0] == 0
+    assert run("b.jsonl", "nowhere")[0] == 6
+    put(tmp_path / "c.txt", b"hello")
+    assert run("b.jsonl", "c.txt")[0] == 6
+    code, out, _ = run(".")
+    assert code == 6, "a garbage line below a folder is told all the same"
+    assert "1 file was in no known format and passed over." in out
+
+
+def test_a_recording_without_a_request_is_a_recording(run: Callable[..., Said], tmp_path: Path) -> None:
+    Session().ask().save(tmp_path)
+    code, out, _ = run("s-1.jsonl")
+    assert code == 0
+    assert "0 requests" in out
+
+
+@pytest.mark.parametrize("body", [b"", b"\n", b"\n\n", b"\0" * 300, b"{", b"[]", b"{}", b"\xef\xbb\xbf\n", b"\xff" * 9])
+def test_files_that_hold_nothing(body: bytes, run: Callable[..., Said], tmp_path: Path) -> None:
+    put(tmp_path / "a.jsonl", body)
+    code, out, err = run("a.jsonl")
+    assert (code, out) == (2, "")
+    assert "no known format" in err
+    code, _, err = run("--format", "claude-code", "a.jsonl")
+    assert code in (0, 2, 6)
+    assert "Traceback" not in err
+
+
+def test_the_file_and_the_page(run: Callable[..., Said], tmp_path: Path) -> None:
+    busy().save(tmp_path)
+    code, page, _ = run("s-1.jsonl", "--json", "out.json")
+    assert code == 0
+    assert run("s-1.jsonl", "--json", "-")[2] == page
+    assert json.loads((tmp_path / "out.json").read_bytes())["schema"] == "harness.replay/1"
+
+
+def test_standard_output_is_the_file_and_nothing_else(loopladder: Command, tmp_path: Path) -> None:
+    busy().save(tmp_path)
+    done = loopladder("replay", "s-1.jsonl", "--json", "-")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["runs"][0]["run"] == "s-1"
+    assert "trust" in done.stderr
+    told = loopladder("replay", "s-1.jsonl", "--json", "-", "--gate", "mine", "--accept")
+    assert json.loads(told.stdout)
+    assert "metrics of 1 run are on record: mine.toml" in told.stderr
+
+
+@pytest.mark.parametrize("target", ["s-1.jsonl", "./x/../s-1.jsonl", "link.json", "checks.jsonl"])
+def test_an_input_is_never_written_over(target: str, run: Callable[..., Said], tmp_path: Path) -> None:
+    path = busy().save(tmp_path)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "link.json").symlink_to(path)
+    put(tmp_path / "checks.jsonl", lines({"run": "s-1", "passed": True}))
+    before = {each: each.read_bytes() for each in tmp_path.glob("*.jsonl")}
+    for paths in (["s-1.jsonl"], ["."]):
+        code, _, err = run(*paths, "--oracles", "checks.jsonl", "--json", target)
+        assert code == 2
+        assert "names an input and would replace it. Name a new file: --json replay.json" in err
+    assert {each: each.read_bytes() for each in tmp_path.glob("*.jsonl")} == before
+
+
+def test_a_reader_that_goes_away(loopladder: Command, tmp_path: Path) -> None:
+    authored(tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "COLUMNS": "80"}
+    for words in (["--json", "-"], [], ["--verbose"]):
+        command = [sys.executable, "-m", "harness", "replay", ".", *words]
+        with subprocess.Popen(
+            command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        ) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            err = process.stderr.read().decode()
+            assert process.wait(60) == 0
+        assert "Traceback" not in err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
+@pytest.mark.parametrize("words", [("--json", "-"), ()])
+def test_standard_output_on_a_full_disk(words: tuple[str, ...], tmp_path: Path) -> None:
+    busy().save(tmp_path)
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[3]), "COLUMNS": "80"}
+    with Path("/dev/full").open("wb") as full:
+        command = [sys.executable, "-m", "harness", "replay", "s-1.jsonl", *words]
+        done = subprocess.run(
+            command, cwd=tmp_path, env=environment, stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 70
+    assert "The output could not be written: No space left on device." in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_file_that_cannot_be_written(
+    run: Callable[..., Said], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy().save(tmp_path)
+    code, _, err = run("s-1.jsonl", "--json", "s-1.jsonl/out.json")
+    assert code == 70
+    assert "s-1.jsonl" in err
+    assert "Traceback" not in err
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    code, _, err = run("s-1.jsonl", "--json", "out.json")
+    assert code == 70
+    assert "the disk (or your quota) is full" in err
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_own_prices_go_before_those_that_ship(run: Callable[..., Said], tmp_path: Path) -> None:
+    busy().save(tmp_path)
+    put(tmp_path / "own.toml", '[model."claude-sonnet-4-5"]\nfresh = 1000\ncache_read = 1000\noutput = 1000\n'
+        "write_5m = 1000\nwrite_1h = 1000\nas_of = 2026-01-31\n")  # fmt: skip
+    code, out, _ = run("s-1.jsonl", "--prices", "own.toml")
+    assert code == 0
+    assert "$132.51 computed (" in out
+
+
+def test_verdicts_from_outside(run: Callable[..., Said], tmp_path: Path) -> None:
+    put(tmp_path / "a.jsonl", verdicts("c", passed=True))
+    put(tmp_path / "checks.jsonl", lines({"case": "c", "passed": False, "score": 0.25}))
+    assert "verdict  1 of 1 judged run passed" in run("a.jsonl")[1]
+    out = run("a.jsonl", "--oracles", "checks.jsonl", "--json", "out.json")[1]
+    assert "verdict  0 of 1 judged run passed" in out
+    metrics = json.loads((tmp_path / "out.json").read_bytes())["all"]["metrics"]
+    assert metrics["score_per_action"]["value"] == 0.25
+    explained = run("a.jsonl", "--oracles", "checks.jsonl", "--explain", "score_per_action")[1]
+    assert explained.startswith("score_per_action: 0.25")
+
+
+def test_a_cache_that_is_kept_says_the_same(run: Callable[..., Said], tmp_path: Path, caches: Path) -> None:
+    authored(tmp_path / "tree")
+    first = run("tree", "--json", "-")
+    assert list((caches / "loopladder").iterdir())
+    assert run("tree", "--json", "-") == first
+    assert run("tree", "--json", "-", "--afresh") == first
+
+
+SHAPES = ("session", "sub-agents", "placeholder", "rollout", "log", "trajectory", "spans", "empty", "context")
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_number_explains_itself(shape: str, run: Callable[..., Said], tmp_path: Path) -> None:
+    path = authored(tmp_path)[shape].relative_to(tmp_path)
+    computed = json.loads(run(path, "--time", "--json", "-")[1])["all"]["metrics"]
+    assert computed.keys() >= EXPLAINED
+    for number in computed:
+        code, out, err = run("--explain", number, path)
+        assert (code, err) == (0, ""), number
+        assert out.splitlines()[0].startswith(number)
+        assert max(map(len, out.splitlines())) <= 80, number
+        assert load()[number].definition.split()[0] in out
+
+
+def test_lines_behind_a_number_are_named(run: Callable[..., Said], tmp_path: Path) -> None:
+    busy().save(tmp_path)
+    out = run("--explain", "tool_denials", "s-1.jsonl")[1]
+    assert "s-1.jsonl:6: " in out
+    many = run("--explain", "tool_errors", tmp_path)[1]
+    assert many.count("s-1.jsonl:") == 7
+    hidden = run("--explain", "exposed_main_peak", "s-1.jsonl")[1]
+    assert "/desk/" not in hidden

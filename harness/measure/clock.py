@@ -117,6 +117,7 @@ class CallSlice(Protocol):
 class Arms(Protocol):
     """Ways to do the same work, which one process times in turn: what a rate is read from whose two sides are times.
 
+    Two processes never agree on it to the digit, so such a rate gates as ``report``.
     An arm is made of parts, whose times add up. Which parts make which side is said by :meth:`ratio`, which is handed
     numbers and has no clock.
     """

@@ -147,6 +147,9 @@ def _try_once(opened: Opened, job: Mapping[str, Any]) -> dict[str, Any]:
     if not hasattr(opened.what, wanted):
         raise Refused("error", f"The estimand {job['estimand']} needs a slice with {wanted}(n); this one has none.")
     if wanted == "parts":
+        if job["task"] == "tally":
+            said = "The probe times the arms of a ratio, and no count can be compared with those: gate it as report."
+            raise Refused("error", said)
         from harness.measure.arms import time_round
 
         time_round(opened.what, opened.loop)

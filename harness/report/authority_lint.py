@@ -63,7 +63,8 @@ def _without(text: str, spans: Iterable[tuple[int, int]]) -> str:
 
 def _code(text: str) -> Iterator[tuple[int, int]]:
     """The code spans: from a run of backticks to the next one as long, in one paragraph."""
-    paragraph, runs = 0, []
+    paragraph = 0
+    runs: list[tuple[tuple[int, int], tuple[int, int]]] = []
     ahead: dict[tuple[int, int], deque[int]] = {}
     for found in _TICKS.finditer(text):
         if found[0] == "\n":

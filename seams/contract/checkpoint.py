@@ -39,7 +39,7 @@ class Checkpointer(Protocol):
 
 
 class Checkpoints(Protocol):
-    """``session/checkpoint``. ``open`` may be a coroutine function."""
+    """``session/checkpoint``. ``open`` answers at once, being set-up of a measurement."""
 
     def open(self, file: Path) -> Checkpointer:
         """Open the file, which is made where it is missing."""

@@ -118,20 +118,31 @@ def find(folder: Path) -> Repository:
     Raises:
         GitError: there is none, or git does not trust it.
     """
-    place = folder.resolve()
+    try:
+        place = folder.resolve()
+    except (OSError, RuntimeError, ValueError) as error:  # a loop of links, or a NUL
+        raise GitError(f"{str(folder)!r} is no folder: {error}. Look with: ls -la") from error
     shown = shlex.quote(str(place))
-    answer = run(["rev-parse", "--is-bare-repository", "--is-shallow-repository", "--git-path", "shallow"], place)
+    asked = ("--is-bare-repository", "--is-inside-work-tree", "--is-shallow-repository", "--git-path", "shallow")
+    answer = run(["rev-parse", *asked], place)
     if answer.code != 0 and "dubious ownership" in answer.said:
-        raise GitError(f"git does not trust the repository at {place}, which another user owns. Look with: ls -ld {shown}")
-    if answer.code != 0:
-        raise GitError(f"{place} is not the top folder of a git repository. Look with: git -C {shown} rev-parse --show-toplevel")
-    bare, cut, listed = os.fsdecode(answer.out).split("\n", 2)
+        raise GitError(
+            f"git does not trust the repository at {place}, which another user owns. Look with: ls -ld {shown}"
+        )
+    words = os.fsdecode(answer.out).split("\n", 3)
+    if answer.code != 0 or words[:2] == ["false", "false"]:
+        raise GitError(
+            f"{place} is not the top folder of a git repository. Look with: git -C {shown} rev-parse --show-toplevel"
+        )
+    bare, _, cut, listed = words
     shallow: frozenset[str] = frozenset()
     if cut == "true":
         try:
             shallow = frozenset((place / listed.removesuffix("\n")).read_text(encoding="ascii").split())
         except (OSError, UnicodeDecodeError) as error:
-            raise GitError(f"The list of where {place} is cut cannot be read: {error}. Type: git fetch --unshallow") from error
+            raise GitError(
+                f"Where the history of {place} is cut off cannot be read: {error}. Type: git fetch --unshallow"
+            ) from error
     return Repository(place, bare == "true", shallow, _disarmed(place))
 
 

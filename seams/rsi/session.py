@@ -20,6 +20,7 @@ from seams.rsi.errors import LoopError
 from seams.rsi.ground import find, require_branch, require_clean, require_outside, resolve
 from seams.rsi.journal import Journal
 from seams.rsi.manifest import differences, taken
+from seams.rsi.supervised import Supervised
 from seams.rsi.trial import Trial, tried
 from seams.rsi.worktrees import Scratch, clean
 
@@ -50,6 +51,8 @@ class Pinned:
             clean(self.repository)
             self.scratch = Scratch(self.repository)
             held.callback(self.scratch.close)
+            self.warden = Supervised()
+            held.callback(self.warden.close)
             self._held = held.pop_all()
         self.index = self.scratch.folder / "index"
 
@@ -60,7 +63,7 @@ class Pinned:
             LoopError: measuring it, or its suite, leaves files behind, so that no candidate could be clean.
         """
         with self.scratch.tree(self.commit) as tree:
-            trial = tried(self.charge, tree, self.scratch.home(), confine=confine)
+            trial = tried(self.warden, self.charge, tree, self.scratch.home(), confine=confine)
             left = sorted(changed(self.repository, tree, self.commit, self.index))
         if left:
             raise LoopError(
@@ -217,7 +220,7 @@ class LoopSession:
         touched = changed(repository, tree, self._tip, pinned.index)
         roots = (repository.top, repository.common, self._charge.journal.absolute())
         before = taken(roots, pinned.scratch.folder)
-        trial = tried(self._charge, tree, pinned.scratch.home(), confine=self._confine)
+        trial = tried(pinned.warden, self._charge, tree, pinned.scratch.home(), confine=self._confine)
         outside = differences(before, taken(roots, pinned.scratch.folder))
         touched |= changed(repository, tree, self._tip, pinned.index)
         notes = [] if trial.note is None else [trial.note]

@@ -7,28 +7,22 @@ the only one and ends the process cannot be prevented here; the suite and a read
 
 from __future__ import annotations
 
-import json
 import math
-import select
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from seams.contract.rsi_loop import Charge
-from seams.rsi.errors import LoopError
 from seams.rsi.git import command_environment
+from seams.rsi.supervised import Supervised
 
 __all__ = ["TAIL", "Trial", "metric_of", "tried"]
 
 TAIL = 400
 """Bytes of what a failed command said last that go into the journal."""
 
-_ROOT = str(Path(__file__).resolve().parents[2])
 _GRACE_S = 30.0
+"""For the warden's own work: to end what a command left takes it ten seconds at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +56,7 @@ def metric_of(said: str) -> float:
     return value
 
 
-def tried(charge: Charge, tree: Path, home: Path, *, confine: bool = True) -> Trial:
+def tried(warden: Supervised, charge: Charge, tree: Path, home: Path, *, confine: bool = True) -> Trial:
     """Measure ``tree`` and run its suite; ``home`` is where its commands may write besides.
 
     Raises:
@@ -78,7 +72,7 @@ def tried(charge: Charge, tree: Path, home: Path, *, confine: bool = True) -> Tr
         "limit_s": charge.limit_s,
         "confine": confine,
     }
-    report = _report(job, charge.limit_s * (1 + len(suite)) + _GRACE_S)
+    report = warden.ask(job, charge.limit_s * (1 + len(suite)) + _GRACE_S)
     if report is None:
         return Trial(None, False, "the warden was ended from outside before it could report", 0)
     outcomes = report["outcomes"]
@@ -101,44 +95,3 @@ def _told(words: Sequence[str], outcome: Mapping[str, str]) -> str:
     tail = outcome["said"].strip().encode()[-TAIL:].decode("utf-8", "replace")
     told = f"{' '.join(Path(word).name for word in words)[:120]!r} {outcome['fault']}"
     return f"{told}: {tail}" if tail else told
-
-
-def _report(job: Mapping[str, Any], limit_s: float) -> dict[str, Any] | None:
-    """What the warden reports. Whatever ends this process ends its input, and by that everything it runs."""
-    command = [sys.executable, "-P", "-s", "-S", "-B", "-m", "seams.rsi.warden"]
-    try:
-        warden = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,  # a Ctrl-C is for the loop, which then ends the warden
-            env={"PYTHONPATH": _ROOT, "PATH": "/usr/bin:/bin"},
-        )
-    except OSError as error:
-        raise LoopError(f"The warden cannot be started: {error}. Look with: ulimit -u") from error
-    with warden:
-        if warden.stdin is None or warden.stdout is None:
-            raise RuntimeError("the warden was started without pipes")
-        try:
-            warden.stdin.write(json.dumps(job).encode() + b"\n")
-            warden.stdin.flush()
-            line = _line_within(warden, limit_s)
-        except BrokenPipeError:
-            line = b""
-        finally:
-            # Closing its input has the warden end what still runs; only then does leaving this block wait for it.
-            with suppress(BrokenPipeError):
-                warden.stdin.close()
-    with suppress(ValueError):
-        report: dict[str, Any] = json.loads(line)
-        return report if warden.returncode == 0 else None
-    return None
-
-
-def _line_within(warden: subprocess.Popen[bytes], limit_s: float) -> bytes:
-    """The report; nothing where it does not come in time: a warden bounds its commands, and may be stopped itself."""
-    if warden.stdout is None or not select.select([warden.stdout], [], [], limit_s)[0]:
-        warden.kill()
-        return b""
-    return warden.stdout.readline()

@@ -1,9 +1,9 @@
 """Runs a candidate's commands one after the other and leaves no process of theirs behind; a program of its own.
 
-Its job is the first line of its standard input, its report the one line of its standard output. It is the process to
+Each line of its standard input is a job, and each is answered by one line of its standard output. It is the process to
 which the children of dead processes fall, so that a daemon is found however often it forked and whatever session it
-went to. Where its input ends, the loop is dead, killed perhaps, and everything ends at once. A command that leaves a
-process behind has failed. Standard library only; what it cannot prevent is listed in :mod:`seams.rsi.confine`.
+went to. Where its input ends, the loop is done, or dead, killed perhaps, and everything ends at once. A command that
+leaves a process behind has failed. Standard library only; what it cannot prevent stands in :mod:`seams.rsi.confine`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from seams.rsi.confine import interface, restriction
 
 __all__ = ["main"]
 
-_SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
+_DEATH_SIGNAL, _SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
+_LIBC = ctypes.CDLL(None)
 _KEPT = 64 * 1024
 """Bytes of output that are kept, of its beginning and of its end each; the rest is drained."""
 _SETTLE_S = 0.1
@@ -55,19 +56,19 @@ class _Output:
 
 
 def main() -> int:
-    """Do the job, report, and end."""
-    job = json.loads(sys.stdin.buffer.readline())
-    ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
-    confined = interface() if job["confine"] else 0
-    outcomes = []
-    try:
-        for words in job["commands"]:
-            outcomes.append(_outcome(words, job))
-            if outcomes[-1]["fault"] is not None:
-                break
-    except _LoopGone:
-        return 1
-    print(json.dumps({"confined": confined, "outcomes": outcomes}), flush=True)  # noqa: T201 - the report
+    """Do jobs until there are no more."""
+    _LIBC.prctl(_SUBREAPER, 1, 0, 0, 0)
+    # No job comes before the last one was answered, so that nothing is read ahead.
+    while line := sys.stdin.buffer.readline():
+        job = json.loads(line)
+        outcomes: list[dict[str, Any]] = []
+        try:
+            while len(outcomes) < len(job["commands"]) and not (outcomes and outcomes[-1]["fault"]):
+                outcomes.append(_outcome(job["commands"][len(outcomes)], job))
+        except _LoopGone:
+            return 1
+        report = {"confined": interface() if job["confine"] else 0, "outcomes": outcomes}
+        print(json.dumps(report), flush=True)  # noqa: T201 - this is the answer
     return 0
 
 
@@ -92,6 +93,12 @@ def _outcome(words: list[str], job: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _start(words: list[str], job: Mapping[str, Any], restrict: Callable[[], None] | None) -> subprocess.Popen[bytes]:
+    def before() -> None:
+        # A candidate that can signal us may kill us: then the command dies too, though not what it started.
+        _LIBC.prctl(_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+        if restrict is not None:
+            restrict()
+
     return subprocess.Popen(
         words,
         cwd=job["cwd"],
@@ -100,7 +107,7 @@ def _start(words: list[str], job: Mapping[str, Any], restrict: Callable[[], None
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
-        preexec_fn=restrict,  # noqa: PLW1509 - there is one thread here
+        preexec_fn=before,  # noqa: PLW1509 - there is one thread here
     )
 
 

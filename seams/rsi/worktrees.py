@@ -104,7 +104,10 @@ def _place_of(entry: Path) -> Path | None:
 
 
 def clean(repository: Repository) -> list[Path]:
-    """Remove the trees of this repository's loops that are dead; return where they were."""
+    """Remove the trees of this repository's loops that are dead, and of those whose repository is gone.
+
+    Returns where they were.
+    """
     removed = []
     for entry in _entries(repository):
         place = _place_of(entry)
@@ -115,7 +118,8 @@ def clean(repository: Repository) -> list[Path]:
             _forget(repository, place)
             removed.append(place)
     for folder in sorted(Path(tempfile.gettempdir()).resolve().glob(f"{PREFIX}*")):
-        if _owner(folder) == repository.common and _abandoned(folder):
+        store = _owner(folder)
+        if store is not None and (store == repository.common or not store.exists()) and _abandoned(folder):
             _remove(folder)
             removed.append(folder)
     return removed

@@ -37,13 +37,21 @@ def parameters(text, listed):
     return {key: tuple(values.split(",")) for key, _, values in parts}
 
 
+@pytest.fixture
+def listed_row(kpi, listed):
+    """The line of a row's id; a row that is on no list is held to the other rules alone."""
+    if kpi.id not in listed:
+        pytest.skip(f"{kpi.id} is not on the external list of ids")
+    return listed[kpi.id]
+
+
 def test_every_listed_id_is_there_in_order(listed):
-    assert [kpi.id for kpi in WRITTEN] == list(listed)
+    assert [kpi.id for kpi in WRITTEN if kpi.id in listed] == list(listed)
 
 
 @ROWS
-def test_a_row_agrees_with_the_list(kpi, listed):
-    row = listed[kpi.id]
+def test_a_row_agrees_with_the_list(kpi, listed, listed_row):
+    row = listed_row
     assert kpi.layer.value == row["layer"]
     assert kpi.unit.value == row["unit"]
     assert kpi.direction.value == row["direction"]
@@ -57,16 +65,16 @@ def test_a_row_agrees_with_the_list(kpi, listed):
 
 
 @ROWS
-def test_a_gate_point_is_the_listed_one_or_the_first_of_every_key(kpi, listed):
-    _, noted, words = listed[kpi.id]["note"].partition("gate point ")
+def test_a_gate_point_is_the_listed_one_or_the_first_of_every_key(kpi, listed_row):
+    _, noted, words = listed_row["note"].partition("gate point ")
     expected = words.partition(";")[0].split() if noted else [values[0] for values in kpi.params.values()]
     assert set(expected) <= set(kpi.gate_point.values())
     assert not kpi.params or kpi.gate_point in kpi.points()
 
 
 @ROWS
-def test_a_modeled_row_is_listed_as_modeled(kpi, listed):
-    assert (kpi.target_status is Status.MODELED) == (listed[kpi.id]["note"] == "modeled")
+def test_a_modeled_row_is_listed_as_modeled(kpi, listed_row):
+    assert (kpi.target_status is Status.MODELED) == (listed_row["note"] == "modeled")
 
 
 @ROWS

@@ -1,13 +1,14 @@
 """Slices of the session image: a dump, a load, a rehydration and a verification, each of images of their own.
 
 Every dump is of a session that was recorded just now, so that nothing of an earlier one can be shipped again; every
-load is of a folder that nobody loaded before, in a batch whose session no other batch had. Files are in the page cache,
-because they were written a moment ago. What came back is held against what was recorded, page by page, and what was
+batch of loads is of a session that no other batch had. Files are in the page cache, because they were written a moment
+ago. What came back is held against what was recorded, page by page, and what was
 written against its digests.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -23,7 +24,16 @@ from harness.probes.session._places import Place
 from seams.contract.image import HEADER, Header, ImageRefusedError, Images, Session
 from seams.contract.recall import Recall
 
-__all__ = ["Desk", "Dumps", "Loads", "Rehydrations", "require_refuses", "verify_files", "verify_resumed"]
+__all__ = [
+    "Desk",
+    "Dumps",
+    "Loads",
+    "Rehydrations",
+    "change_last_byte",
+    "require_refuses",
+    "verify_files",
+    "verify_resumed",
+]
 
 _SLEPT = 500
 
@@ -83,6 +93,13 @@ async def verify_resumed(resumed: Any, session: Session, bodies: Sequence[Body],
     await verify_core(back.core, bodies)
 
 
+def change_last_byte(file: Path) -> None:
+    """Turn the lowest bit of the last byte; the file keeps the moment at which it was written."""
+    data, told = file.read_bytes(), file.stat()
+    file.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    os.utime(file, ns=(told.st_atime_ns, told.st_mtime_ns))
+
+
 async def require_refuses(read: Callable[[Path], Any], image: Path, scratch: Path) -> None:
     """A copy of ``image`` whose last byte of a part is another must be refused, whichever part it is.
 
@@ -91,8 +108,7 @@ async def require_refuses(read: Callable[[Path], Any], image: Path, scratch: Pat
     """
     for name in sorted(each.name for each in image.iterdir()):
         shutil.copytree(image, scratch)
-        data = (scratch / name).read_bytes()
-        (scratch / name).write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+        change_last_byte(scratch / name)
         try:
             await settled(read(scratch))
         except ImageRefusedError:
@@ -150,43 +166,48 @@ class Dumps(_Timed):
 
 
 class Loads(_Timed):
-    """One call is one load, or one verification, of a folder of its own."""
+    """One call is one load, or one verification, of the folder of its batch.
+
+    After the clock a byte of a part is changed, as if no time had passed, and the folder has to be refused: a runtime
+    that remembers folders that it has read would have had nothing to do.
+    """
 
     def __init__(self, desk: Desk, work: dict[str, int], session: Session, *, keeps: bool) -> None:
         super().__init__(desk, work)
         self._session = session
         self._keeps = keeps
-        self._folders: list[Path] = []
+        self._read: Callable[[Path], Any] = desk.images.load if keeps else desk.images.verify
 
     def batch(self, loops: int) -> Callable[[], object]:
-        """``loops`` copies of an image that was dumped just now."""
-        desk, session = self.desk, self._session
-        for each in self._folders:
-            shutil.rmtree(each)
+        """``loops`` times the same image, dumped just now."""
+        desk, session, read = self.desk, self._session, self._read
         session.drive = session.drive._replace(rev=next(desk.numbers))
-        folders = [desk.folder() for _ in range(loops)]
-        self._header = now(desk.images.dump(session, folders[0], now=NOW))
-        for each in folders[1:]:
-            shutil.copytree(folders[0], each)
-        self._folders = folders
-        following = iter(folders).__next__
-        method: Callable[[Path], Any] = desk.images.load if self._keeps else desk.images.verify
-        if is_async(method):
+        self._folder = folder = desk.folder()
+        self._header = now(desk.images.dump(session, folder, now=NOW))
+        if is_async(read):
 
             async def one_async() -> object:
-                return await method(following())
+                return await read(folder)
 
             return repeat(one_async, loops)
-        return repeat(lambda: method(following()), loops)
+        return repeat(lambda: read(folder), loops)
 
     def check(self, result: Any) -> None:
-        """Raise WorkNotDoneError unless the last image is the one that was dumped, and a load kept all of it."""
+        """Raise WorkNotDoneError unless the image is the one that was dumped, a load kept it, and it is looked at."""
         header = result.header if self._keeps else result
         if (header.digest, header.parts) != (self._header.digest, self._header.parts):
             raise WorkNotDoneError("what was read is not the image that was dumped last")
-        verify_files(self._folders[-1], header)
+        verify_files(self._folder, header)
+        at = next(self.desk.numbers) % len(header.parts)
+        name = header.parts[at].name
+        change_last_byte(self._folder / name)
+        try:
+            now(self._read(self._folder))
+        except ImageRefusedError:
+            shutil.rmtree(self._folder)  # what was proved has to be held: the files may be anybody's by now
+        else:
+            raise WorkNotDoneError(f"an image that was read before is taken although its {name} was changed")
         if self._keeps:
-            shutil.rmtree(self._folders.pop())  # what was proved has to be held: the files may be anybody's by now
             resumed = now(self.desk.images.rehydrate(result, now=NOW))
             now(verify_resumed(resumed, self._session, self.desk.bodies, "warm"))
 

@@ -41,7 +41,7 @@ class Body(NamedTuple):
 
 
 def authored(pages: int = PAGES, size: int = 1_000) -> list[Body]:
-    """So many results of about ``size`` bytes, no two alike; every twenty-fifth, from the thirteenth on, is poisoned."""
+    """Results of about ``size`` bytes, no two alike; every twenty-fifth, from the thirteenth on, is poisoned."""
     found = []
     for number in range(pages):
         text = f"Claims of desk {number}\n"

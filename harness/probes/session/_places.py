@@ -58,13 +58,13 @@ class Place:
         self.close()
 
 
-def place(store: str | None) -> Place | Undefined:
+def place(kind: str | None) -> Place | Undefined:
     """A place where temporary files go, or the first one in memory (``tmpfs``) or not in memory (``disk``)."""
-    if store is None:
+    if kind is None:
         return Place()
-    if store not in ("tmpfs", "disk"):
-        return Undefined("bad-value", f"store = {store} is neither tmpfs nor disk.")
-    for above in map(Path, ("/dev/shm", tempfile.gettempdir(), "/var/tmp", ".")):  # noqa: S108 - looked at, not trusted
-        if above.is_dir() and os.access(above, os.W_OK) and (file_system(above) in _MEMORY) is (store == "tmpfs"):
+    if kind not in ("tmpfs", "disk"):
+        return Undefined("bad-value", f"fs = {kind} is neither tmpfs nor disk.")
+    for above in map(Path, ("/dev/shm", tempfile.gettempdir(), "/var/tmp", ".")):
+        if above.is_dir() and os.access(above, os.W_OK) and (file_system(above) in _MEMORY) is (kind == "tmpfs"):
             return Place(above)
-    return Undefined("not-installed", f"No folder for temporary files here is on {store}.")
+    return Undefined("not-installed", f"No folder for temporary files here is on {kind}.")

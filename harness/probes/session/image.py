@@ -48,7 +48,7 @@ class Probe:
             if isinstance(turns, Undefined):
                 return turns
             bodies = grown(turns)
-        found = place(params.get("store"))
+        found = place(params.get("fs"))
         if isinstance(found, Undefined):
             return found
         desk = Desk(images, recall, bodies, found)

@@ -19,9 +19,9 @@ def gain(before: float, after: float | None, lower_better: bool) -> bool:
 
 
 def keep(profile: str, gained: bool, suite_green: bool, truth_clean: bool) -> bool:
-    """Whether all signals of the profile are there: ``full``, ``proof-carrying`` (no suite), ``docs-only`` (truth alone).
+    """Whether all signals of the profile are there.
 
-    An unknown profile is as strict as ``full``.
+    ``proof-carrying`` needs no suite and ``docs-only`` the truth alone; an unknown profile is as strict as ``full``.
     """
     if profile == "docs-only":
         return truth_clean

@@ -45,7 +45,7 @@ def answer(job: dict[str, Any], seed: int) -> dict[str, Any]:
     if job["task"] in ("discover", "tally") and not job["timed"]:
         rate = job["estimand"] == "rate"
         tally = {"numerator": 6, "denominator": 12 if rate else None, "reasons": {"pure": 6} if rate else {}}
-        more = {"excluded": 0, "knobs": None, "basis": "count", "source": None, "evidence": []}
+        more = {"excluded": 0, "knobs": None, "basis": "count", "source": None, "evidence": [], "clocked": []}
         return {"tally": {**tally, **more}, "touched": []}
     if job["task"] == "discover":
         return {"slice": "batch", "engine": "none", "source": None, "touched": []}
@@ -288,7 +288,7 @@ class Odd(Launcher):
 
 TALLY = {
     "numerator": 6, "denominator": None, "reasons": {}, "excluded": 0, "knobs": None, "basis": "count", "source": None,
-    "evidence": [],
+    "evidence": [], "clocked": [],
 }  # fmt: skip
 
 

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness.measure.arms import run, time_round
 from harness.measure.clock import Tally, WorkNotDoneError
+from harness.measure.launch import launch
 from harness.measure.opening import Refused
 from harness.measure.timing import Loop
+from tests.harness.measure.jobs import hostile_job
 
 
 def spin() -> int:
@@ -107,3 +110,39 @@ def test_what_is_no_ratio_of_times_is_refused(tally, reason) -> None:
     with pytest.raises(Refused) as refused:
         run({"values": 1}, opened(Two(tally=tally)))
     assert refused.value.reason == reason
+
+
+def asked(task: str, repo: Path, folder: Path, **more):
+    """What a worker answers of the ratio of the second arm over the third."""
+    about = {
+        "kpi": "net_value_add_vs_tuned",
+        "estimand": "rate",
+        "timed": False,
+        "params": {"of": "clock"},
+        "probe": "harness.probes.session.arms:Probe",
+        "seam": "session/arms",
+        "task": task,
+        "limit": 60,
+    }
+    job = {**hostile_job("", repo), **about, **more}
+    return launch(job, seed=1, limit=60, folder=folder, cwd=repo)
+
+
+def test_a_worker_says_what_it_found_and_then_times_it(repo: Path, tmp_path: Path) -> None:
+    found = asked("discover", repo, tmp_path)
+    assert found.undefined is None
+    assert (found.result["slice"], found.result["engine"], found.result["source"]) == ("parts", "none", "synthetic")
+    timed = asked("ratio", repo, tmp_path, values=2)
+    assert timed.undefined is None
+    assert timed.result["ratio"]["numerator"] > timed.result["ratio"]["denominator"] > 0
+    assert {len(values) for values in timed.result["rounds"].values()} == {2}
+
+
+@pytest.mark.parametrize(
+    ("task", "more", "words"),
+    [("tally", {}, "gate it as report"), ("discover", {"estimand": "count"}, "a slice where this KPI needs a Tally")],
+)
+def test_where_a_count_is_wanted_arms_are_refused(task, more, words, repo: Path, tmp_path: Path) -> None:
+    answer = asked(task, repo, tmp_path, **more)
+    assert answer.undefined is not None
+    assert words in answer.undefined[1]

@@ -236,7 +236,11 @@ def _message(message: claude_lines.Message | None) -> tuple[RunMessage | None, i
 
 
 def _content(raw: msgspec.Raw) -> str | None:
-    return text_bytes(raw).decode("utf-8", "surrogatepass") if bytes(raw) else None
+    body = text_bytes(raw)
+    try:
+        return body.decode("utf-8", "surrogatepass") if bytes(raw) else None
+    except UnicodeDecodeError:  # neither JSON nor text: only its size counts
+        return body.decode("utf-8", "replace")
 
 
 def _usage(usage: claude_lines.Usage | None) -> tuple[RunUsage | None, int]:

@@ -11,7 +11,7 @@ import os
 from array import array
 from collections.abc import Callable, Iterator, Sequence, Set
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 
@@ -31,7 +31,7 @@ from kpis.formulas.recorded.pricing import PriceTable
 from kpis.formulas.recorded.trust import TrustParts
 from kpis.formulas.recorded.view import view_of
 from kpis.terms.recorded import RecordedRun
-from kpis.terms.trace import Severity
+from kpis.terms.trace import RunFacts, Severity
 
 __all__ = ["Asked", "replay", "runs_of"]
 
@@ -160,7 +160,7 @@ def _measure(group: Group, asked: Asked, seen: Set[int]) -> Answer:
         run.source_format,
         run.recordings,
         run.threads,
-        run.facts,
+        tuple(_told(each) for each in run.facts),
         run.issues,
         evaluate(run, asked.table, ledger=asked.ledger),
         carried_parts(view_of(run), asked.table, asked.by) if asked.by is not None else None,
@@ -168,6 +168,12 @@ def _measure(group: Group, asked: Asked, seen: Set[int]) -> Answer:
         _contexts(run),
     )
     return result, keys
+
+
+def _told(facts: RunFacts) -> RunFacts:
+    """``facts`` as they are told: without where each number came from, which readers share and no process hands on."""
+    models = tuple(replace(each, tokens=replace(each.tokens, provenance={})) for each in facts.by_model)
+    return replace(facts, by_model=models)
 
 
 def _contexts(run: RecordedRun) -> tuple[ContextResult, ...]:

@@ -238,7 +238,7 @@ def test_a_cache_that_is_kept_says_the_same(run: Callable[..., Said], tmp_path: 
     assert run("tree", "--json", "-", "--afresh") == first
 
 
-SHAPES = ("session", "sub-agents", "placeholder", "rollout", "log", "trajectory", "spans", "empty", "context")
+SHAPES = ("session", "sub-agents", "placeholder", "rollout", "log", "trajectory", "spans", "empty", "stream", "context")
 
 
 @pytest.mark.parametrize("shape", SHAPES)

@@ -738,7 +738,8 @@ def test_garbage_lines_change_no_total_and_are_reported(name: str, garbage: list
     lines = [g.replace(b"{", b"x").replace(b"\n", b" ") for g in garbage]
     found = told({**FILES, name: FILES[name] + b"".join(each + b"\n" for each in lines)})
     assert found.totals == told(FILES).totals
-    written = sum(bool(each.strip(b"\0 \t\r\n")) for each in lines)
+    # A byte order mark alone is an empty line, as joined files have it.
+    written = sum(bool(each.removeprefix(b"\xef\xbb\xbf").strip(b"\0 \t\r\n")) for each in lines)
     assert sum(r.bad_lines for r in found.recordings) == written
     if written:
         assert "E_BAD_LINE" in found.codes

@@ -178,6 +178,33 @@ def chat_log(*ids: str) -> bytes:
     return lines(*told)
 
 
+def stream() -> bytes:
+    """The event stream of Claude Code: a stub of an answer, and a result that counts a side model besides."""
+    usage = {"input_tokens": 4, "cache_read_input_tokens": 90, "cache_creation_input_tokens": 0, "output_tokens": 1}
+    message = {"id": "msg_s1", "model": SONNET, "role": "assistant", "content": [{"type": "text", "text": "Done."}]}
+    main = {
+        "inputTokens": 4,
+        "outputTokens": 60,
+        "cacheReadInputTokens": 90,
+        "cacheCreationInputTokens": 0,
+        "costUSD": 0.01,
+    }
+    side = {
+        "inputTokens": 700,
+        "outputTokens": 9,
+        "cacheReadInputTokens": 0,
+        "cacheCreationInputTokens": 0,
+        "costUSD": 0.002,
+    }
+    return lines(
+        {"type": "system", "subtype": "init", "session_id": "st-1", "model": SONNET, "claude_code_version": "2.1.100"},
+        {"type": "assistant", "session_id": "st-1", "parent_tool_use_id": None, "message": {**message, "usage": usage}},
+        {"type": "result", "subtype": "success", "session_id": "st-1", "num_turns": 1, "duration_ms": 2_000,
+         "total_cost_usd": 0.012, "usage": {**usage, "output_tokens": 60},
+         "modelUsage": {SONNET: main, "claude-haiku-4-5": side}},
+    )  # fmt: skip
+
+
 def trajectory() -> bytes:
     """A trajectory of SWE-agent: usage for the whole run only, and no times."""
     state = json.dumps({"open_file": "n/a", "working_dir": "/desk"}) + "\n"
@@ -235,5 +262,6 @@ def authored(folder: Path) -> dict[str, Path]:
         "trajectory": put(folder / "one.traj", trajectory()),
         "spans": put(folder / "spans.json", spans()),
         "empty": Session("s-0").ask().save(folder),
+        "stream": put(folder / "stream.jsonl", stream()),
         "context": put(folder / "context.jsonl", context()),
     }

@@ -1,4 +1,4 @@
-"""What a clock says beside a number is printed and not held against a second process; the time of a model has no clock."""
+"""What a clock says beside a number may differ between processes; the time of a model has no clock at all."""
 
 from __future__ import annotations
 

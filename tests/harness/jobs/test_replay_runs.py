@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,6 +18,7 @@ from kpis.formulas.recorded.evaluate import metrics
 from kpis.formulas.recorded.trust import Trust
 from kpis.prices import shipped_prices
 from kpis.terms.trace import IssueCode
+from tests.harness.formats.test_inspect_run import log, model, sample, usage
 from tests.harness.jobs.session_files import Session, authored, busy, lines, put, rollout, subagent, verdicts
 
 TABLE = shipped_prices()
@@ -111,7 +113,7 @@ def test_steps_tell_how_far_it_is(tmp_path: Path) -> None:
     replay(
         [str(tmp_path)], Asked(TABLE), processes=1, on_step=lambda group, done, of: steps.append((group.key, done, of))
     )
-    assert len(steps) == 9
+    assert len(steps) == 10
     assert [done for _, done, _ in steps] == sorted(done for _, done, _ in steps)
     assert {of for *_, of in steps} == {sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())}
 
@@ -204,3 +206,15 @@ def test_a_file_that_belongs_to_no_run_and_could_not_be_read_takes_trust_from_th
     assert result.runs[0].parts.trust.level is Trust.OK
     assert result.parts.trust.level is Trust.LOWER_BOUND
     assert list(result.parts.trust.reasons()) == ["1 file could not be read at all."]
+
+
+def test_totals_of_a_recording_pass_from_one_process_to_another_and_into_the_file(tmp_path: Path) -> None:
+    for at in range(2):
+        told = log(sample(model(1, usage(90 + at, 10))), total=100)
+        told["eval"]["eval_id"] = f"eval-{at}"
+        put(tmp_path / f"{at}.json", json.dumps(told))
+    one, two = (encode(read(tmp_path, processes=n), TABLE.name) for n in (1, 2))
+    assert one == two
+    (model_usage,) = [each for facts in json.loads(one)["runs"][0]["facts"] for each in facts["by_model"]]
+    assert model_usage["tokens"]["fresh_in"] == 100
+    assert "provenance" not in model_usage["tokens"]

@@ -67,7 +67,7 @@ def the_cache(tmp_path: Path) -> Path:
 
 def test_what_is_unchanged_is_not_read_again(again: Again, tree: Path) -> None:
     first, read = again()
-    assert len(read) == 9
+    assert len(read) == 10
     assert again() == (first, [])
     assert first == without(tree)
 
@@ -108,17 +108,17 @@ def test_a_file_that_was_rewritten_in_the_same_length(again: Again, tree: Path) 
 def test_other_prices_or_another_question_read_everything_anew(again: Again, tree: Path) -> None:
     first, _ = again()
     blob, read = again(OTHER)
-    assert len(read) == 9
+    assert len(read) == 10
     assert blob == without(tree, OTHER) != first
     blob, read = again(ledger=True)
-    assert len(read) == 9
+    assert len(read) == 10
     assert blob == without(tree, ledger=True)
 
 
 def test_another_version_of_the_readers_reads_everything_anew(again: Again, monkeypatch: pytest.MonkeyPatch) -> None:
     again()
     monkeypatch.setattr(replay_cache, "_version", lambda: "another")
-    assert len(again()[1]) == 9
+    assert len(again()[1]) == 10
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_damaged_cache_costs_time_and_nothing_else(
     path = the_cache(tmp_path)
     path.write_bytes(damage(path.read_bytes()))
     blob, read = again()
-    assert len(read) == 9
+    assert len(read) == 10
     assert blob == without(tree)
     assert again() == (blob, [])
 
@@ -147,7 +147,7 @@ def test_a_damaged_cache_costs_time_and_nothing_else(
 def test_a_cache_that_cannot_be_written_costs_nothing_either(again: Again, tree: Path, tmp_path: Path) -> None:
     put(tmp_path / "cache", b"a file in the way")
     assert again() == again() == (without(tree), again()[1])
-    assert len(again()[1]) == 9
+    assert len(again()[1]) == 10
 
 
 def test_what_another_run_holds_is_asked_again_each_time(again: Again, tree: Path) -> None:

@@ -41,7 +41,7 @@ def test_each_file_is_as_published(by: str | None, tmp_path: Path, schema: dict[
     put(tmp_path / "judged.jsonl", verdicts("c", passed=True))
     document = written(tmp_path, by)
     assert document["schema"] == SCHEMA
-    assert len(document["runs"]) == 10
+    assert len(document["runs"]) == 11
     assert faults(document, schema) == []
 
 

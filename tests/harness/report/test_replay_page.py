@@ -51,7 +51,7 @@ def line(said: str, label: str) -> str:
 
 
 @pytest.mark.parametrize("verbose", [False, True])
-@pytest.mark.parametrize("shape", [*range(9), None])
+@pytest.mark.parametrize("shape", [*range(10), None])
 def test_no_line_is_longer_than_eighty_columns(
     shape: int | None, verbose: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -120,7 +120,7 @@ def test_rows_of_an_attribution_add_up_in_words(tmp_path: Path) -> None:
     authored(tmp_path)
     said = page(tmp_path, "tool")
     assert "(system prompt, to...     " in said
-    assert "All rows add up to 268.3 k prompt and 2,796 output tokens, $0.4678." in " ".join(said.split())
+    assert "All rows add up to 268.4 k prompt and 2,797 output tokens, $0.4679." in " ".join(said.split())
     assert "4 requests do not say the whole prompt, which is in no row." in " ".join(said.split())
     assert "3 requests have no price and no cost here." in " ".join(said.split())
 

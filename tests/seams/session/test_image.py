@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from hashlib import sha256
 from pathlib import Path
 
@@ -32,6 +31,10 @@ from tests.seams.session.sessions import ACCOUNT, DRIVE, FLIGHTS, NOW, dumped, r
 
 SEALED = Refused(Refusal.SEALED, "TRUST_VIOLATION")
 IMAGES = SessionImages()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
 
 
 def bytes_of(folder: Path) -> dict[str, bytes]:
@@ -180,9 +183,9 @@ def test_the_header_says_what_every_part_is(tmp_path: Path) -> None:
 def test_a_dump_does_not_adopt_what_an_earlier_one_left(tmp_path: Path) -> None:
     folder = dumped(tmp_path / "image")
     IMAGES.dump(Session("desk-7"), folder, now=NOW)
-    assert sorted(os.listdir(folder)) == [HEADER, "session.json"]
+    assert names(folder) == [HEADER, "session.json"]
     IMAGES.verify(folder)
-    assert os.listdir(tmp_path) == ["image"]
+    assert names(tmp_path) == ["image"]
     assert folder.stat().st_mode & 0o777 == 0o755
 
 
@@ -201,7 +204,7 @@ def test_a_dump_replaces_nothing_but_an_image(kind: str, tmp_path: Path) -> None
     with pytest.raises(ImageRefusedError, match="image is there already and is no image; name another folder"):
         dumped(place)
     assert bytes_of(elsewhere) == before
-    assert sorted(os.listdir(tmp_path)) == ["elsewhere", "image"]
+    assert names(tmp_path) == ["elsewhere", "image"]
     empty = tmp_path / "empty"
     empty.mkdir()
     IMAGES.verify(dumped(empty))
@@ -215,7 +218,7 @@ def test_a_dump_that_fails_leaves_the_image_that_was_there(tmp_path: Path) -> No
     with pytest.raises(TypeError):
         IMAGES.dump(broken, folder, now=NOW)
     assert bytes_of(folder) == before
-    assert os.listdir(tmp_path) == ["image"]
+    assert names(tmp_path) == ["image"]
 
 
 def test_what_no_load_would_take_is_not_dumped(tmp_path: Path) -> None:
@@ -235,7 +238,7 @@ def test_what_no_load_would_take_is_not_dumped(tmp_path: Path) -> None:
         IMAGES.rehydrate({}, now=NOW)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="no image that was loaded here"):
         IMAGES.pack({}, tmp_path / "a.tar")  # type: ignore[arg-type]
-    assert os.listdir(tmp_path) == []
+    assert names(tmp_path) == []
 
 
 def test_what_was_proved_is_what_is_used(tmp_path: Path) -> None:

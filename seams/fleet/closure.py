@@ -8,11 +8,9 @@ does. That a witness is a proof of the fix, it does not say.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from seams.contract import Engine
 from seams.contract.fleet_closure import (
@@ -30,13 +28,14 @@ from seams.contract.fleet_closure import (
     Witness,
 )
 from seams.engines.git import GitError, Repository, find
-from seams.fleet.commits import changed, count, listed, main_of, messages, others, reaches
+from seams.fleet.closing import closed
+from seams.fleet.commits import changed, count, main_of
+from seams.fleet.history import History, history_of
 from seams.fleet.tracker import Export, Issue, read
-from seams.fleet.witness import references, reverted, witness
+from seams.fleet.witness import witness
 
 __all__ = ["RepositoryAudit", "bucket", "finding", "offer"]
 
-_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _EXPORT = "Write one: gh issue list --state all --limit 1000 --json number,state,stateReason --jq '.[]'"
 
 
@@ -51,24 +50,12 @@ def bucket(issue: Issue, best: Witness) -> Bucket:
 
 
 def finding(buckets: Mapping[Bucket, int], gaps: Sequence[str]) -> Finding:
-    """What the counts come to: a gap hides no claim, and no gap is a pass."""
+    """What the counts come to: a gap hides no claim, and with a gap nothing passes."""
     if buckets.get(Bucket.CLAIMED_CLOSED):
         return Finding.CLAIMED_CLOSED
     if gaps:
         return Finding.INCOMPLETE
     return Finding.OPEN_WITNESSED if buckets.get(Bucket.OPEN_WITNESSED) else Finding.OK
-
-
-class _History(NamedTuple):
-    """Commits as far as they were read: by issue those that resolve it, newest first, and how many mention it.
-
-    ``undone`` are those that a later one reverts; they resolve nothing.
-    """
-
-    messages: Mapping[str, str]
-    resolving: Mapping[int, Sequence[str]]
-    mentions: Mapping[int, int]
-    undone: frozenset[str]
 
 
 class RepositoryAudit:
@@ -118,10 +105,10 @@ class RepositoryAudit:
         try:
             held = find(Path(repository))
             _, tip = main_of(held, main)
-            undone = _read(held, COMMIT_LIMIT, tip).undone
+            undone = history_of(held, COMMIT_LIMIT, tip).undone
         except GitError as error:
             return [Closing(each.number, Outcome.SKIP_UNWITNESSED, str(error)) for each in candidates]
-        return [_closed(held, tip, undone, each, closer) for each in candidates]
+        return [closed(held, tip, undone, each, closer) for each in candidates]
 
 
 def _failed(sentence: str) -> Audit:
@@ -129,7 +116,7 @@ def _failed(sentence: str) -> Audit:
 
 
 def _audited(held: Repository, ref: str, tip: str, exported: Export, issue_limit: int, commit_limit: int) -> Audit:
-    history = _read(held, commit_limit, tip)
+    history = history_of(held, commit_limit, tip)
     there = count(held, tip)
     wanted = sorted({commit for number in exported.issues for commit in history.resolving.get(number, ())})
     paths = changed(held, wanted)
@@ -140,11 +127,11 @@ def _audited(held: Repository, ref: str, tip: str, exported: Export, issue_limit
         found = {each for _, each in commits}
         best = next((each for each in (Witness.DIFF, Witness.DATA) if each in found), Witness.NONE)
         rows.append(Row(number, bucket(issue, best), commits, history.mentions.get(number, 0)))
-    elsewhere = [*others(held), f"^{tip}"]
-    local = _read(held, commit_limit, *elsewhere)
+    elsewhere = ("--all", f"^{tip}")  # all branches, and where the working tree is
+    local = history_of(held, commit_limit, *elsewhere)
     claims = [number for number in exported.issues if number in local.resolving and number not in history.resolving]
     scanned = len(history.messages)
-    coverage = Coverage(exported.lines, scanned, there, tuple(_gaps(held, exported, issue_limit, scanned, there)))
+    coverage = Coverage(len(rows), scanned, there, tuple(_gaps(held, exported, issue_limit, scanned, there)))
     counts = Counter(row.bucket for row in rows)
     return Audit(
         finding(counts, coverage.gaps),
@@ -153,25 +140,6 @@ def _audited(held: Repository, ref: str, tip: str, exported: Export, issue_limit
         Reach(ref, tip, count(held, *elsewhere), tuple(sorted(claims))),
         tuple(_notes(held, ref, exported, history)),
     )
-
-
-def _read(held: Repository, limit: int, *revisions: str) -> _History:
-    commits = listed(held, limit, *revisions)
-    said = messages(held, commits)
-    resolving: dict[int, list[str]] = {}
-    mentions: Counter[int] = Counter()
-    undone: set[str] = set()
-    for commit in commits:  # the newest first: a revert is met before what it reverts
-        resolved, mentioned = references(said[commit])
-        mentions.update(mentioned)
-        if commit in undone:
-            continue
-        takes_back = reverted(said[commit])
-        undone |= takes_back
-        if not takes_back:  # the title of a revert says again what it takes back
-            for number in resolved:
-                resolving.setdefault(number, []).append(commit)
-    return _History(said, resolving, mentions, frozenset(undone.intersection(commits)))
 
 
 def _gaps(held: Repository, exported: Export, issue_limit: int, scanned: int, there: int) -> list[str]:
@@ -187,7 +155,7 @@ def _gaps(held: Repository, exported: Export, issue_limit: int, scanned: int, th
     return gaps
 
 
-def _notes(held: Repository, ref: str, exported: Export, history: _History) -> list[str]:
+def _notes(held: Repository, ref: str, exported: Export, history: History) -> list[str]:
     notes = []
     if not ref.startswith(("refs/remotes/", "origin/")):
         notes.append(f"{ref} stands for the main branch, so what was never pushed may be in it.")
@@ -202,46 +170,6 @@ def _notes(held: Repository, ref: str, exported: Export, history: _History) -> l
     if exported.pulls:
         notes.append(f"Of the export's lines {exported.pulls} are pull requests and no issues.")
     return notes
-
-
-def _closed(
-    held: Repository,
-    tip: str,
-    undone: frozenset[str],
-    candidate: Candidate,
-    closer: Callable[[Candidate], None] | None,
-) -> Closing:
-    number, commit = candidate
-    try:
-        unwitnessed = _unwitnessed(held, undone, candidate)
-    except GitError as error:
-        unwitnessed = str(error)
-    if unwitnessed is not None:
-        return Closing(number, Outcome.SKIP_UNWITNESSED, unwitnessed)
-    if not reaches(held, tip, commit):
-        return Closing(number, Outcome.SKIP_UNPUSHED, f"The main branch does not reach {commit[:12]}.")
-    if closer is None:
-        return Closing(number, Outcome.WOULD_CLOSE, f"{commit[:12]} bears it out; nothing was closed.")
-    try:
-        closer(candidate)
-    except Exception as error:  # whatever a tracker's client raises, the issue is not closed
-        return Closing(number, Outcome.CLOSE_FAILED, f"{type(error).__name__}: {str(error)[:200]}")
-    return Closing(number, Outcome.CLOSED, f"{commit[:12]} bears it out.")
-
-
-def _unwitnessed(held: Repository, undone: frozenset[str], candidate: Candidate) -> str | None:
-    """Why the candidate's commit is no witness by diff now; None where it is one."""
-    number, commit = candidate
-    if not _COMMIT.fullmatch(commit):
-        return f"{commit[:60]!r} is not the whole name of a commit."
-    if commit in undone:
-        return f"{commit[:12]} was reverted by a later commit."
-    message = messages(held, [commit])[commit]
-    if number not in references(message)[0] or reverted(message):
-        return f"{commit[:12]} does not say that it resolves issue {number}."
-    if witness(message, changed(held, [commit])[commit]) is not Witness.DIFF:
-        return f"{commit[:12]} changes nothing of the kind that it claims."
-    return None
 
 
 def offer(engine: Engine) -> RepositoryAudit:  # noqa: ARG001 - an audit asks git and no engine

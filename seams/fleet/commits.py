@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from seams.engines.git import GitError, Repository
 
-__all__ = ["changed", "count", "listed", "main_of", "messages", "others", "reaches"]
+__all__ = ["changed", "count", "listed", "main_of", "messages", "reaches"]
 
 _ORDER = tuple(f"refs/{place}/{name}" for place in ("remotes/origin", "heads") for name in ("main", "master"))
 
@@ -29,12 +29,6 @@ def main_of(repository: Repository, main: str | None) -> tuple[str, str]:
             return name, answer.out.decode("ascii").strip()
     wanted = "main branch" if main is None else f"branch {main!r}"
     raise GitError(f"{repository.folder} has no {wanted} with a commit. Look with: git branch --all")
-
-
-def others(repository: Repository) -> list[str]:
-    """Revisions that stand for all branches, and for where the working tree is."""
-    head = repository.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-    return ["--all", "HEAD"] if head.code == 0 else ["--all"]
 
 
 def count(repository: Repository, *revisions: str) -> int:

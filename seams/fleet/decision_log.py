@@ -38,7 +38,7 @@ class DecisionLog:
         Raises:
             OSError: it cannot be written.
         """
-        line = json.dumps({"ts": datetime.now(UTC).isoformat(timespec="milliseconds"), **row}).encode()
+        line = json.dumps({"ts": datetime.now(UTC).isoformat(timespec="milliseconds"), **row}).encode() + b"\n"
         while True:
             handle = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
@@ -46,11 +46,11 @@ class DecisionLog:
                 size = os.fstat(handle).st_size
                 if not self._is(handle):  # another has made room while we waited
                     continue
-                if size and size + len(line) > self._longest:
+                if size and size + 1 + len(line) > self._longest:
                     os.replace(self._path, self._before)  # noqa: PTH105 - beside the other calls of os
                     continue
                 torn = size > 0 and os.pread(handle, 1, size - 1) != b"\n"
-                os.write(handle, (b"\n" if torn else b"") + line + b"\n")
+                os.write(handle, (b"\n" if torn else b"") + line)
                 return
             finally:
                 os.close(handle)

@@ -60,9 +60,11 @@ def _processes(commands: bool) -> list[_Process]:
     import psutil  # here, because whoever brings checks of their own needs none of it
 
     found = []
-    wanted = ["pid", "name", "memory_info", "num_threads", *(["cmdline"] if commands else [])]
+    wanted = ["pid", "name", "status", "memory_info", "num_threads", *(["cmdline"] if commands else [])]
     for process in psutil.process_iter(wanted):
         facts = process.info
+        if facts["status"] == psutil.STATUS_ZOMBIE:  # it has ended, and only its number is still there
+            continue
         memory = facts["memory_info"]
         found.append(
             _Process(
@@ -103,6 +105,8 @@ def _workers(processes: Sequence[_Process], marker: str | None, pids: str | None
     found = {
         each.pid for each in processes if marker is not None and marker in each.command and each.pid != os.getpid()
     }
+    if pids is not None and not Path(pids).is_dir():
+        raise ValueError(f"there is no folder {pids} with the workers' files")
     for file in [] if pids is None else sorted(Path(pids).glob("*.pid")):
         said = file.read_text(encoding="ascii", errors="replace").strip()
         if not said.isdigit() or len(said) > 10:

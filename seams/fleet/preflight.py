@@ -8,9 +8,9 @@ place for whom it let in: two that ask at the same time may both be told that th
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from seams.contract import Engine
 from seams.contract.fleet_preflight import (
@@ -19,7 +19,6 @@ from seams.contract.fleet_preflight import (
     Decision,
     Flagged,
     Host,
-    Limiter,
     Loop,
     Seats,
     Seen,
@@ -27,76 +26,11 @@ from seams.contract.fleet_preflight import (
 )
 from seams.fleet.decision_log import DecisionLog
 from seams.fleet.machine import checks
+from seams.fleet.ruling import ruled, unsafe
 
-__all__ = ["DispatchGate", "bounds", "offer", "ruled"]
-
-_CORES_EACH, _MB_EACH, _THREADS_EACH, _THREADS_A_CORE = 2, 1_500, 200, 400
-"""What a worker is taken to need, and threads that a core carries."""
+__all__ = ["DispatchGate", "offer"]
 
 _SAID = 300
-
-
-class Bound(NamedTuple):
-    """At most so many workers, and why."""
-
-    workers: int
-    by: Limiter
-
-
-def _carried(host: Host) -> Bound | None:
-    """What the host carries: one worker at least, limited by the scarcest of what is known of it."""
-    cores, free, threads = host
-    parts = []
-    if cores is not None:
-        parts.append(Bound(cores // _CORES_EACH, Limiter.CPU))
-    if free is not None:
-        parts.append(Bound(free // _MB_EACH, Limiter.MEMORY))
-    if cores is not None and threads is not None:
-        parts.append(Bound(max(cores * _THREADS_A_CORE - threads, 0) // _THREADS_EACH, Limiter.THREADS))
-    if not parts:
-        return None
-    least = min(parts, key=lambda bound: bound.workers)
-    return least._replace(workers=max(least.workers, 1))
-
-
-def bounds(max_workers: int, loop: Loop, host: Host) -> list[Bound]:
-    """What limits the workers, but for seats: configured, aimed at, and carried by the host."""
-    found = [Bound(max_workers, Limiter.CONFIGURED)]
-    if loop.target > 0:
-        found.append(Bound(loop.target, Limiter.TARGET))
-    carried = _carried(host)
-    return found if carried is None else [*found, carried]
-
-
-def ruled(seen: Seen) -> tuple[SpawnVerdict, int | None, int | None, Limiter | None]:
-    """(verdict, cap, live workers, limiter) of what was seen."""
-    flagged, account, loop, seats, host, workers, max_workers = seen
-    if flagged is None or loop is None or host is None or workers is None or max_workers is None:
-        verdict: SpawnVerdict | None = SpawnVerdict.REFUSE_INSPECT
-    else:
-        verdict = None if _safe(flagged) else SpawnVerdict.REFUSE_HOST
-    if loop is None or host is None or workers is None or max_workers is None:
-        return SpawnVerdict.REFUSE_INSPECT, None, None, None
-    limits = bounds(max_workers, loop, host)
-    before_seats = max(min(bound.workers for bound in limits), 0)
-    if seats is not None and seats.total is not None and seats.total > 0:
-        limits.append(Bound(seats.total, Limiter.SEATS))
-    least = min(limits, key=lambda bound: bound.workers)
-    cap = max(least.workers, 0)
-    live = max(loop.alive if loop.target > 0 else 0, workers)
-    limiter = Limiter.LEASES if 0 < cap <= live else least.by
-    if verdict is None and seats is not None and seats.depleted and seats.total is not None:
-        taken = seats.total <= before_seats and seats.leased > 0
-        verdict = SpawnVerdict.REFUSE_NO_SEAT if taken else None
-    if verdict is None and live >= cap:
-        verdict = SpawnVerdict.REFUSE_AT_CAP
-    if verdict is None:
-        verdict = SpawnVerdict.REFUSE_NO_ACCOUNT if account is None else SpawnVerdict.SPAWN_OK
-    return verdict, cap, live, limiter
-
-
-def _safe(flagged: Sequence[Flagged]) -> bool:
-    return all(each.protected and not each.backend for each in flagged)
 
 
 class DispatchGate:
@@ -128,9 +62,9 @@ class DispatchGate:
         )
         verdict, cap, live, limiter = ruled(seen)
         if verdict is SpawnVerdict.REFUSE_HOST and seen.flagged is not None:
-            unsafe = [each for each in seen.flagged if each.backend or not each.protected]
-            shown = ", ".join(f"{each.name[:40]!r} ({each.pid})" for each in unsafe[:5])
-            notes.append(f"The host is not safe: {len(unsafe)} processes are flagged, among them {shown}.")
+            found = unsafe(seen.flagged)
+            shown = ", ".join(f"{each.name[:40]!r} ({each.pid})" for each in found[:5])
+            notes.append(f"The host is not safe: {len(found)} processes are flagged, among them {shown}.")
         if self._log is not None:
             row = {"verdict": verdict.value, "cap": cap, "live": live, "limiter": limiter and limiter.value}
             try:

@@ -81,7 +81,7 @@ def changed(repository: Repository, tree: Path, commit: str, index: Path) -> set
     A file of rules for what is ignored that is new itself counts whatever it says.
     """
     repository.ask("read-tree", commit, tree=tree, index=index)
-    words = ["ls-files", "-z", "--deduplicate", "--modified", "--deleted", "--others"]
+    words = ["ls-files", "-z", "--modified", "--deleted", "--others"]
     found = set(words_of(repository.ask(*words, "--exclude-standard", tree=tree, index=index)))
     others = words_of(repository.ask("ls-files", "-z", "--others", tree=tree, index=index))
     return found | {path for path in others if PurePosixPath(path).name == ".gitignore"}

@@ -29,7 +29,7 @@ def commit(repository: Repository, tree: Path, parent: str, candidate: Candidate
     if content is None:
         repository.ask("update-index", "--force-remove", "--", lease, tree=tree, index=index)
     else:
-        staged = repository.ask("ls-files", "--stage", "-z", "--", lease, tree=tree, index=index)
+        staged = repository.ask("--literal-pathspecs", "ls-files", "--stage", "-z", "--", lease, tree=tree, index=index)
         mode = staged.split(b" ", 1)[0].decode() or "100644"
         words = ["hash-object", "-w", "--stdin", f"--path={lease}"]
         blob = repository.ask(*words, tree=tree, index=index, feed=content).decode().strip()

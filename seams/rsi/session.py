@@ -146,11 +146,11 @@ class LoopSession:
                 self._observer.proposed(number)
         try:
             row = self._tried(number, candidate)
+            self._rows.append(row)  # what was decided and done is true, whether or not it can be written down
             self._pinned.journal.append(row)
         except LoopError as error:
             self._halted = str(error)
             raise
-        self._rows.append(row)
         if self._observer is not None:
             with suppress(Exception):
                 self._observer.decided(number)

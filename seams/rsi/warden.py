@@ -74,9 +74,10 @@ def main() -> int:
 
 def _outcome(words: list[str], job: Mapping[str, Any]) -> dict[str, Any]:
     """What came of one command: what it said, and why it failed."""
-    held = restriction(job["writable"]) if job["confine"] else None
-    output = _Output()
+    held, output = None, _Output()
     try:
+        # Where the kernel can confine and then does not, the command is not run at all.
+        held = restriction(job["writable"]) if job["confine"] else None
         process = _start(words, job, None if held is None else held[0])
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         return {"fault": f"could not start: {error}", "said": ""}

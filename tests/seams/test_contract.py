@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import pytest
 
 from seams.contract.admission import Admission, Gate
+from seams.contract.fleet_closure import Closure
+from seams.contract.fleet_preflight import Preflight as Launch
 from seams.contract.kernel import Decide, FastPath, Hook, Ladder, Preflight, Reap, Repair, Submit, Worlds
 from seams.contract.kv import Kv
 from seams.contract.paging import Paging
@@ -38,6 +40,8 @@ SEAMS = {
     "turn/paging": (Paging, "none"),
     "turn/reap": (TurnReap, "none"),
     "turn/kv": (Kv, "none"),
+    "fleet/preflight": (Launch, "none"),
+    "fleet/closure": (Closure, "none"),
 }
 
 

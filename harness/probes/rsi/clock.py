@@ -78,8 +78,8 @@ class Cycles(_Slice):
     def check(self, result: Any) -> None:
         """Raise WorkNotDoneError unless each candidate was measured, found green and clean, and left no trace."""
         rows, journal = self._rows, self._scratch.journal
-        if len(rows) != len(self._given) or result is not rows[-1]:
-            raise WorkNotDoneError(f"{len(self._given)} candidates made {len(rows)} rows")
+        if len(rows) != len(self._given) or result is not rows[-1] or not all(isinstance(row, Row) for row in rows):
+            raise WorkNotDoneError(f"{len(self._given)} candidates made {len(rows)} rows, or what is none")
         for row, candidate in zip(rows, self._given, strict=True):
             said = (row.candidate, row.candidate_metric, row.suite_green, row.truth_clean, row.decision)
             due = (candidate.name, value_of(ENTRIES), True, True, "REVERT")

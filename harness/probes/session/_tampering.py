@@ -23,8 +23,9 @@ from seams.contract.recall import Recall
 
 __all__ = ["FOLDER_FAULTS", "Trials", "archives", "tampered"]
 
-_PAGES = 14
 _SIZE = 40
+_POISONED = 12
+"""Which of the results is poisoned; the image has it and one before it, the older image one more behind it."""
 
 FOLDER_FAULTS = (
     "cut by a byte",
@@ -56,6 +57,8 @@ class Trials:
             if error.part == part or (not part and error.part):
                 return
             self.taken.append(f"{kind}: {part or 'an entry'} was refused as {error.part or 'nothing'}")
+        except Exception as error:  # whatever it is, it does not say what to send for again
+            self.taken.append(f"{kind}: {part or 'an entry'} ended in {type(error).__name__} and no refusal")
         else:
             self.taken.append(f"{kind}: {part or 'an archive'} was taken")
 
@@ -66,9 +69,10 @@ async def tampered(images: Images, recall: Recall, place: Path) -> Tally:
     Raises:
         WorkNotDoneError: an image that nobody touched is not taken, or does not hold its session.
     """
-    bodies = authored(_PAGES, _SIZE)
-    older = await _dumped(images, recall, bodies, place / "older", rev=1)
-    image = await _dumped(images, recall, authored(_PAGES + 1, _SIZE), place / "image", rev=2)
+    more = authored(_POISONED + 2, _SIZE)[_POISONED - 1 :]
+    bodies = more[:2]
+    older = await _dumped(images, recall, more, place / "older", rev=1)
+    image = await _dumped(images, recall, bodies, place / "image", rev=2)
     await _require_taken(images, recall, bodies, place)
     files = {each.name: each.read_bytes() for each in sorted(image.iterdir())}
     previous = {each.name: each.read_bytes() for each in older.iterdir()}

@@ -1,0 +1,99 @@
+"""Cut a text into sentences: one splitter for every rule that counts or walks them.
+
+Only ``.``, ``!`` and ``?`` end a sentence, and a blank line does. Decimals, file names, initials and abbreviations
+do not. Refuses to guess at other scripts: their stops end nothing. Linear in the text; no token is looked at further
+back than the longest abbreviation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kpis.rules.utf16 import WHITE, trimmed
+
+__all__ = ["sentences"]
+
+_STOP = re.compile(r"[.!?\n]")
+_BLANK = re.compile("[" + WHITE.replace("\n", "") + r"]*+\n")
+_END = re.compile(r"[.!?]++[\"”’')\]}]*+")
+_GAP = re.compile(r"[ \t\r\n]*+")
+_CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_DIGITS = frozenset("0123456789")
+_OPENERS = _CAPITALS | _DIGITS | frozenset("\"'“”‘’([{*_#-—")
+_TOKEN_STARTS = frozenset(WHITE + "([\"'“”‘’")
+
+_NEVER = frozenset("dr mr mrs ms prof sr jr st mt e.g i.e vs al cf approx est dept univ a.m p.m u.s u.k".split())
+"""Abbreviations that end no sentence."""
+
+_BEFORE_NUMBER = frozenset(
+    "no fig eq ch vol pp etc inc ltd co corp jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+"""Abbreviations that end no sentence when a number follows. May is missing: it is a word."""
+
+_LONGEST = max(map(len, _NEVER | _BEFORE_NUMBER))
+
+
+def sentences(text: str, *, with_a_letter: bool = False) -> list[str]:
+    """The sentences of ``text`` in order, without the white space around them.
+
+    Args:
+        text: any text.
+        with_a_letter: leave out what holds neither a letter nor a digit, such as a ruler of dashes.
+    """
+    pieces = [trimmed(piece) for piece in _pieces(text)]
+    if with_a_letter:
+        return [piece for piece in pieces if any(map(str.isalnum, piece))]
+    return [piece for piece in pieces if piece]
+
+
+def _pieces(text: str) -> Iterator[str]:
+    begun = at = 0
+    while (stop := _STOP.search(text, at)) is not None:
+        place = stop.start()
+        if text[place] == "\n":
+            blank = _BLANK.match(text, place + 1)
+            # The second line break may begin another blank line; what lies between holds nothing either way.
+            end, ends = (blank.end() - 1, True) if blank else (place + 1, False)
+        else:
+            end, ends = _after(text, place)
+        if ends:
+            yield text[begun:end]
+            begun = end
+        at = end if end > place else place + 1
+    yield text[begun:]
+
+
+def _after(text: str, place: int) -> tuple[int, bool]:
+    """Where the stop at ``place`` with its closing marks ends, and whether a sentence ends there."""
+    if text[place] == "." and _digit(text, place - 1) and _digit(text, place + 1):
+        return place + 1, False
+    run = _END.match(text, place)
+    assert run is not None  # a stop is at ``place``
+    end = run.end()
+    gap = _GAP.match(text, end)
+    following = gap.end() if gap else end
+    if following < len(text):
+        opener = text[following]
+        if opener not in (_CAPITALS if following == end else _OPENERS):
+            return end, False
+    else:
+        opener = ""
+    return end, not (text[place] == "." and _abbreviates(text, place, opener))
+
+
+def _digit(text: str, place: int) -> bool:
+    return 0 <= place < len(text) and text[place] in _DIGITS
+
+
+def _abbreviates(text: str, place: int, opener: str) -> bool:
+    """Whether the token that ends before ``place`` is an abbreviation or an initial."""
+    begun = place
+    while begun > 0 and text[begun - 1] not in _TOKEN_STARTS:
+        begun -= 1
+        if place - begun > _LONGEST:
+            return False
+    token = text[begun:place].lower()
+    if token in _NEVER or (len(token) == 1 and "a" <= token <= "z"):
+        return True
+    return token in _BEFORE_NUMBER and opener in _DIGITS

@@ -1,0 +1,58 @@
+"""A case under the rules' eyes: what several of them need of its text is worked out once, and only when asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from kpis.rules.fold import Folded, fold
+from kpis.terms.evaluation import Case, RuleClaim, RuleFacts
+from kpis.terms.evaluation_words import Correction
+
+__all__ = ["Rule", "Subject"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One case, with its text folded and lowered when a rule wants it so."""
+
+    case: Case
+
+    @property
+    def output(self) -> str:
+        """The text as it came."""
+        return self.case.output
+
+    @cached_property
+    def folded(self) -> Folded:
+        """The text without disguises, with the way back to places in the text as it came."""
+        return fold(self.case.output)
+
+    @cached_property
+    def folded_lower(self) -> str:
+        """The folded text in small letters, for finding words that a pattern cannot do without."""
+        return self.folded.text.lower()
+
+    @cached_property
+    def lower(self) -> str:
+        """The text in small letters."""
+        return self.case.output.lower()
+
+    def given(self, text: str | None) -> bool:
+        """Whether a text of the case counts as sent."""
+        if not text:
+            return False
+        return bool(text.strip()) if self.has(Correction.BLANK_IS_ABSENT) else True
+
+    def has(self, correction: Correction) -> bool:
+        """Whether the answers carry this correction."""
+        return correction in self.case.settings.corrections
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What a rule declares, and the function that looks."""
+
+    facts: RuleFacts
+    evaluate: Callable[[Subject], RuleClaim]

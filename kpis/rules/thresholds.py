@@ -1,0 +1,48 @@
+"""The number that a statistic is held against, and who chose it.
+
+The numbers of a call win over those of the deployment, and both over the rule's own. Who chose is told by where the key
+stands; in the answers of the reference, which compares values, a chosen number equal to the rule's own reads as its own.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from kpis.terms.evaluation_settings import Settings
+from kpis.terms.evaluation_words import Correction, ThresholdSource
+
+__all__ = ["Threshold", "chosen", "is_number", "threshold"]
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A number and who chose it."""
+
+    value: float
+    source: ThresholdSource
+
+
+def is_number(value: object) -> bool:
+    """Whether this is a finite number: true and false are none."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def chosen(settings: Settings, key: str) -> object:
+    """What a call or else the deployment set under this key; None when neither did."""
+    return settings.per_call[key] if key in settings.per_call else settings.rule_thresholds.get(key)
+
+
+def threshold(settings: Settings, default: float, *keys: str) -> Threshold:
+    """The number under the first of ``keys`` that somebody set, else the rule's own."""
+    for key in keys:
+        value = chosen(settings, key)
+        if isinstance(value, int | float) and is_number(value):
+            return Threshold(value, _source(settings, default, value, key))
+    return Threshold(default, ThresholdSource.DEFAULT)
+
+
+def _source(settings: Settings, default: float, value: float, key: str) -> ThresholdSource:
+    if settings.has(Correction.SOURCE_BY_KEY):
+        return ThresholdSource.CALL if key in settings.per_call else ThresholdSource.CONFIG
+    return ThresholdSource.DEFAULT if value == default else ThresholdSource.CONFIG

@@ -1,0 +1,63 @@
+"""What a deployment chose about evaluation: thresholds, criticality, how a verdict is composed.
+
+Everything has a default, and every default is a recommendation. The two criticality lists are kept as they came, so
+that whoever checks them can name each entry that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from kpis.terms.evaluation_words import Correction, Need
+
+__all__ = ["COMPOSERS", "DEFAULT_PRIOR", "ON_SKIPPED", "PRIOR_MODES", "PROFILES", "Settings"]
+
+DEFAULT_PRIOR = 0.5
+
+COMPOSERS = ("risk", "legacy")
+ON_SKIPPED = ("unknown", "fail", "pass")
+PRIOR_MODES = ("per-output", "per-class")
+
+PROFILES: Mapping[str, Mapping[str, float]] = {
+    "server": {
+        "cost_threshold": 0.1,
+        "keyword_overlap": 0.35,
+        "max_token_ratio": 5,
+        "max_tool_repeats": 3,
+        "min_output_length": 50,
+        "min_sentences": 2,
+        "topic_consistency": 0.33,
+    }
+}
+"""Thresholds that a deployment sets without its user setting them: a third reads .33 there, and so as configured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The choices of one evaluation.
+
+    ``rule_thresholds`` are the deployment's numbers by key, ``per_call`` those of this call, which win; a value is kept
+    as it came, of whatever type. ``critical_rules`` and ``non_critical_rules`` name rules that are promoted and
+    demoted. ``false_pass_cost`` is what a bad output that passes costs, in good outputs that are blocked.
+    ``on_critical_skipped`` is one of ``ON_SKIPPED``; ``defaults_gate`` lets shipped thresholds decide. ``prior`` is the
+    chance that an output is bad before anything looks at it.
+    """
+
+    threshold: float = 0.7
+    rule_thresholds: Mapping[str, object] = field(default_factory=dict)
+    per_call: Mapping[str, object] = field(default_factory=dict)
+    critical_rules: object = ()
+    non_critical_rules: object = ()
+    composer: str = "risk"
+    false_pass_cost: float = 1.0
+    on_critical_skipped: str = "unknown"
+    required_evidence: tuple[Need, ...] = ()
+    defaults_gate: bool = False
+    prior: float = DEFAULT_PRIOR
+    prior_mode: str = "per-output"
+    corrections: frozenset[Correction] = frozenset(Correction)
+
+    def has(self, correction: Correction) -> bool:
+        """Whether the answers carry this correction."""
+        return correction in self.corrections

@@ -61,7 +61,7 @@ def detect_run(head: bytes, filename: str, likely: str | None = None) -> RunForm
     ``likely`` is tried first: the format of the file before.
     """
     body = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if not body.startswith(_STARTS):
+    if not body.startswith(_STARTS) and b"\n{" not in body:  # one spoilt line before the others hides no session
         return None
     best: tuple[float, RunFormat | None] = (_SURE, None)
     for name in sorted(_READERS, key=lambda each: each != likely):

@@ -18,10 +18,11 @@ _STOP = re.compile(r"[.!?\n]")
 _BLANK = re.compile("[" + WHITE.replace("\n", "") + r"]*+\n")
 _END = re.compile(r"[.!?]++[\"”’')\]}]*+")
 _GAP = re.compile(r"[ \t\r\n]*+")
+_GAPS = frozenset(" \t\r\n")
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _DIGITS = frozenset("0123456789")
 _OPENERS = _CAPITALS | _DIGITS | frozenset("\"'“”‘’([{*_#-—")
-_TOKEN_STARTS = frozenset(WHITE + "([\"'“”‘’")
+_TOKEN_START = re.compile("[" + WHITE + r"(\[\"'“”‘’]")
 
 _NEVER = frozenset("dr mr mrs ms prof sr jr st mt e.g i.e vs al cf approx est dept univ a.m p.m u.s u.k".split())
 """Abbreviations that end no sentence."""
@@ -66,34 +67,26 @@ def _pieces(text: str) -> Iterator[str]:
 
 def _after(text: str, place: int) -> tuple[int, bool]:
     """Where the stop at ``place`` with its closing marks ends, and whether a sentence ends there."""
-    if text[place] == "." and _digit(text, place - 1) and _digit(text, place + 1):
+    dot = text[place] == "."
+    if dot and text[place + 1 : place + 2] in _DIGITS and place and text[place - 1] in _DIGITS:
         return place + 1, False
     run = _END.match(text, place)
-    assert run is not None  # a stop is at ``place``
-    end = run.end()
-    gap = _GAP.match(text, end)
-    following = gap.end() if gap else end
-    if following < len(text):
-        opener = text[following]
-        if opener not in (_CAPITALS if following == end else _OPENERS):
+    end = run.end() if run else place + 1
+    opener = text[end : end + 1]
+    if opener in _GAPS:
+        gap = _GAP.match(text, end)
+        following = gap.end() if gap else end
+        opener = text[following : following + 1]
+        if opener and opener not in _OPENERS:
             return end, False
-    else:
-        opener = ""
-    return end, not (text[place] == "." and _abbreviates(text, place, opener))
-
-
-def _digit(text: str, place: int) -> bool:
-    return 0 <= place < len(text) and text[place] in _DIGITS
+    elif opener and opener not in _CAPITALS:
+        return end, False
+    return end, not (dot and _abbreviates(text, place, opener))
 
 
 def _abbreviates(text: str, place: int, opener: str) -> bool:
     """Whether the token that ends before ``place`` is an abbreviation or an initial."""
-    begun = place
-    while begun > 0 and text[begun - 1] not in _TOKEN_STARTS:
-        begun -= 1
-        if place - begun > _LONGEST:
-            return False
-    token = text[begun:place].lower()
+    token = _TOKEN_START.split(text[max(0, place - _LONGEST - 1) : place])[-1].lower()
     if token in _NEVER or (len(token) == 1 and "a" <= token <= "z"):
         return True
     return token in _BEFORE_NUMBER and opener in _DIGITS

@@ -7,7 +7,7 @@ the kernel did not confine the candidate, and is a note where it did, since it w
 
 from __future__ import annotations
 
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,64 +17,11 @@ from seams.rsi.breaker import CountingBreaker, improved, proven
 from seams.rsi.changes import Refusal, apply, changed, unaltered
 from seams.rsi.commits import NOTHING, commit, move
 from seams.rsi.errors import LoopError
-from seams.rsi.ground import find, require_branch, require_clean, require_outside, resolve
-from seams.rsi.journal import Journal
 from seams.rsi.manifest import differences, taken
-from seams.rsi.supervised import Supervised
-from seams.rsi.trial import Trial, tried
-from seams.rsi.worktrees import Scratch, clean
+from seams.rsi.pinned import Pinned, listed
+from seams.rsi.trial import tried
 
-__all__ = ["LoopSession", "Pinned"]
-
-_NAMED = 3
-
-
-class Pinned:
-    """A repository that was looked at, its commit pinned, the journal open and the ground cleaned; to be closed.
-
-    ``keeps``: there will be commits, so the charge's branch must be free; ``branch`` is its full name then.
-
-    Raises:
-        LoopError: the loop cannot begin here.
-    """
-
-    def __init__(self, charge: Charge, *, keeps: bool) -> None:
-        self.charge = charge
-        self.repository = find(charge.repository)
-        require_clean(self.repository)
-        self.commit = resolve(self.repository, charge.reference)
-        self.branch = require_branch(self.repository, charge.branch) if keeps else ""
-        require_outside(self.repository, charge.journal)
-        with ExitStack() as held:
-            self.journal = Journal(charge.journal)
-            held.callback(self.journal.close)
-            clean(self.repository)
-            self.scratch = Scratch(self.repository)
-            held.callback(self.scratch.close)
-            self.warden = Supervised()
-            held.callback(self.warden.close)
-            self._held = held.pop_all()
-        self.index = self.scratch.folder / "index"
-
-    def baseline(self, *, confine: bool = True) -> Trial:
-        """The pinned commit as it is, measured.
-
-        Raises:
-            LoopError: measuring it, or its suite, leaves files behind, so that no candidate could be clean.
-        """
-        with self.scratch.tree(self.commit) as tree:
-            trial = tried(self.warden, self.charge, tree, self.scratch.home(), confine=confine)
-            left = sorted(changed(self.repository, tree, self.commit, self.index))
-        if left:
-            raise LoopError(
-                f"Measuring {self.commit[:12]}, or its suite, changes {_listed(left)}, so no candidate could change "
-                "its own file alone. Have such files ignored: git check-ignore --verbose PATH"
-            )
-        return trial
-
-    def close(self) -> None:
-        """Remove every tree and let the journal go; safe to call twice."""
-        self._held.close()
+__all__ = ["LoopSession"]
 
 
 @dataclass(slots=True)
@@ -226,7 +173,7 @@ class LoopSession:
         notes = [] if trial.note is None else [trial.note]
         harm = None
         if outside:
-            where = f"{_listed(outside)} changed outside the candidate's tree"
+            where = f"{listed(outside)} changed outside the candidate's tree"
             if trial.confined:
                 notes.append(f"{where}, by somebody else: the candidate was confined")
             else:
@@ -234,7 +181,7 @@ class LoopSession:
                 harm = f"While {candidate.name!r} ran, {where}. Look with: git -C {repository.top} status"
         if touched != {lease}:
             others = sorted(touched - {lease})
-            notes.append(f"{_listed(others)} changed besides {lease}" if others else f"{lease} did not change")
+            notes.append(f"{listed(others)} changed besides {lease}" if others else f"{lease} did not change")
         same = unaltered(tree, candidate.edits, lease)
         if touched == {lease} and not same:
             notes.append(f"{lease} was rewritten while it was measured")
@@ -257,8 +204,3 @@ class LoopSession:
             tip=self._tip,
             halted=self._halted,
         )
-
-
-def _listed(paths: list[str]) -> str:
-    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
-    return ", ".join(paths[:_NAMED]) + more

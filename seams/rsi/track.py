@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from seams.contract.rsi_loop import Charge, Row, Tracked, Trend
 from seams.rsi.journal import read
-from seams.rsi.session import Pinned
+from seams.rsi.pinned import Pinned
 
 __all__ = ["last_track", "track", "trend"]
 

@@ -18,10 +18,10 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any
 
 from seams.rsi.confine import interface, restriction
+from seams.rsi.ending import end
 
 __all__ = ["main"]
 
@@ -29,9 +29,6 @@ _DEATH_SIGNAL, _SUBREAPER = 1, 36  # PR_SET_PDEATHSIG and PR_SET_CHILD_SUBREAPER
 _LIBC = ctypes.CDLL(None)
 _KEPT = 64 * 1024
 """Bytes of output that are kept, of its beginning and of its end each; the rest is drained."""
-_SETTLE_S = 0.1
-"""Helpers that end once their parent is gone are given this long."""
-_GIVE_UP_S = 10.0
 
 
 class _LoopGone(Exception):  # noqa: N818 - nobody is there any more to be told of an error
@@ -88,7 +85,7 @@ def _outcome(words: list[str], job: Mapping[str, Any]) -> dict[str, Any]:
     try:
         late = _listen(process, time.monotonic() + job["limit_s"], output)
     finally:
-        left = _end(process, settle=not late)
+        left = end(process, settle=not late)
         _drain(process, output)
     return {"fault": _fault(process.returncode, late, left, job["limit_s"]), "said": output.text}
 
@@ -168,45 +165,6 @@ def _drain(process: subprocess.Popen[bytes], output: _Output) -> None:
         for _ in range(16):
             output.take(os.read(pipe.fileno(), 1 << 16))
     pipe.close()
-
-
-def _end(process: subprocess.Popen[bytes], *, settle: bool) -> int:
-    """End the command's group, then all that falls to this process as it dies; how many had to be ended besides it."""
-    began = time.monotonic()
-    if not settle:
-        # Before it is waited for: until then nobody else can have the number of its group.
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    ended: set[int] = set()
-    while (children := _children()) and time.monotonic() - began < _GIVE_UP_S:
-        for pid, state in children:
-            if state not in "ZX" and (not settle or time.monotonic() - began > _SETTLE_S):
-                # A child of ours keeps its number until we wait for it: no other process can be hit.
-                with suppress(ProcessLookupError, PermissionError):
-                    os.kill(pid, signal.SIGKILL)
-                    ended.add(pid)
-            with suppress(ChildProcessError):
-                os.waitpid(pid, os.WNOHANG)
-        time.sleep(0.001)
-    return len(ended)
-
-
-def _children() -> list[tuple[int, str]]:
-    """(process id, state) of each child."""
-    try:
-        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return []  # one system call in the usual case
-    ours, found = str(os.getpid()), []
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit():
-            with suppress(OSError, ValueError):
-                # "pid (name) state parent ...": the name may hold anything, parentheses too.
-                facts = Path(entry.path, "stat").read_bytes().rpartition(b")")[2].split()
-                if facts[1].decode() == ours:
-                    found.append((int(entry.name), facts[0].decode()))
-    return found
 
 
 if __name__ == "__main__":

@@ -38,6 +38,7 @@ def write_pages(core: CoreImage, session: str, write: Callable[[bytes], object])
         "benign": books.benign,
         "refused": books.refused,
         "cleared": sorted(core.cleared),
+        "revoked": sorted(core.revoked),
     }
     write(canonical(about) + b"\n")
     core.table.write(write)
@@ -77,7 +78,7 @@ def core_of(
     _require_bodies(pages, store)
     index, mode = _attached(parts.get(INDEX), pages, table)
     books = Promotions(about["benign"], about["refused"])
-    core = CoreImage(Policy(about["policy"]), screening, pages, store, books, frozenset(about["cleared"]), index)
+    core = CoreImage(Policy(about["policy"]), screening, pages, store, books, about["cleared"], about["revoked"], index)
     if mode == "rebuild":
         core.index()
     return core, mode
@@ -93,7 +94,7 @@ def _about(data: bytes, session: str) -> tuple[dict[str, Any], _Rows]:
             and about["pages"] == len(lines) - 1
             and about["policy"] in list(Policy)
             and all(type(each) is int and each >= 0 for each in (about["benign"], *about["refused"].values()))
-            and all(isinstance(each, str) for each in about["cleared"])
+            and all(isinstance(each, str) for each in (*about["cleared"], *about["revoked"]))
         )
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise ImageRefusedError(PAGES, "does not begin with a line about a core image.") from error

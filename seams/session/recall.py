@@ -7,8 +7,9 @@ mark in the table, and whether it may be read is asked of the gates of now.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from seams.contract import Engine
 from seams.contract.recall import CoreStats, Page, Policy, Promotions, Recorded, Refusal, Refused
@@ -32,7 +33,7 @@ def _first_line(body: bytes) -> str:
 
 
 class CoreImage:
-    """The pages of one session. ``revoked`` are the witnesses that were taken back; they are no part of an image."""
+    """The pages of one session. ``cleared`` are the ids of sealed pages, ``revoked`` the witnesses taken back."""
 
     def __init__(
         self,
@@ -41,14 +42,15 @@ class CoreImage:
         table: PageTable | None = None,
         store: PageStore | None = None,
         books: Promotions | None = None,
-        cleared: frozenset[str] = frozenset(),
+        cleared: Iterable[str] = (),
+        revoked: Iterable[str] = (),
         index: WordIndex | None = None,
     ) -> None:
         self.table = PageTable() if table is None else table
         self.store = PageStore() if store is None else store
         self.promotion = Promotion(policy, books)
         self.cleared = set(cleared)
-        self.revoked: set[str] = set()
+        self.revoked = set(revoked)
         self.screening = Screening() if screening is None else screening
         self._index = index
         self._qids = {page.qid for page in self.table if page.sealed}
@@ -58,9 +60,12 @@ class CoreImage:
 
         Raises:
             TypeError: the body is not of type bytes, so that it could change after it was looked at.
+            ValueError: the utility is no finite number.
         """
         if not isinstance(body, bytes):
             raise TypeError(f"A body is bytes and not {type(body).__name__}; record bytes(body) instead.")
+        if not math.isfinite(utility):
+            raise ValueError(f"A utility of {utility} ranks nothing; give a finite number.")
         look = self.screening.look(tool, body)
         step = len(self.table)
         if look.sealed:
@@ -119,7 +124,13 @@ class CoreImage:
         self.table.replace(self.table[step]._replace(tombstoned=True))
 
     def bound(self, step: int, valid_to: int) -> None:
-        """Say until when a page holds, in Unix seconds. IndexError where there is none."""
+        """Say until when a page holds, in Unix seconds, 0 for no end. IndexError where there is none.
+
+        Raises:
+            ValueError: the moment is negative.
+        """
+        if valid_to < 0:
+            raise ValueError(f"A page cannot hold until {valid_to}; give Unix seconds, or 0 for no end.")
         self.table.replace(self.table[step]._replace(durability=Durability.BOUNDED, valid_to=valid_to))
 
     def revoke(self, witness: str) -> None:

@@ -57,7 +57,8 @@ def uniforms(seed: int) -> Iterator[float]:
 def _mixed(state: npt.NDArray[np.uint32]) -> npt.NDArray[np.float64]:
     mixed = (state ^ (state >> np.uint32(15))) * (state | np.uint32(1))
     mixed = mixed ^ (mixed + (mixed ^ (mixed >> np.uint32(7))) * (mixed | np.uint32(61)))
-    return (mixed ^ (mixed >> np.uint32(14))).astype(np.float64) / _WORD
+    drawn: npt.NDArray[np.float64] = (mixed ^ (mixed >> np.uint32(14))).astype(np.float64) / _WORD
+    return drawn
 
 
 def betas(

@@ -38,7 +38,7 @@ def number(value: float) -> str:
     if not math.isfinite(value):
         raise ValueError(f"{value!r} is no number that JSON can hold.")
     _, figures, exponent = Decimal(repr(float(value))).normalize().as_tuple()
-    assert isinstance(exponent, int)  # noqa: S101 - a finite number has one
+    assert isinstance(exponent, int)  # a finite number has one
     digits = "".join(map(str, figures))
     if digits == "0":
         return "0"

@@ -114,8 +114,7 @@ def compose(findings: Sequence[Finding], settings: Settings, consulted: Consulte
     gates = [
         item
         for item in fired
-        if item.rule.kind is RuleKind.JUDGMENT
-        or (item.rule.kind is RuleKind.POLICY and not advises(item, settings))
+        if item.rule.kind is RuleKind.JUDGMENT or (item.rule.kind is RuleKind.POLICY and not advises(item, settings))
     ]
     if gates:
         return EvaluationVerdict(VerdictState.FAIL, VerdictBasis.POLICY_GATE, _names(gates))

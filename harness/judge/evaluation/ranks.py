@@ -11,7 +11,7 @@ _LOW, _HIGH = 0.025, 0.975
 
 
 def bounds(drawn: Sequence[float]) -> tuple[float, float]:
-    """The 2.5 % and the 97.5 % quantile of ``drawn``, which is sorted and not empty: of 2000 the 50th and the 1950th."""
+    """The 2.5 % and 97.5 % quantiles of ``drawn``, sorted and not empty: of 2000 the 50th and the 1950th."""
 
     def at(share: float) -> float:
         return drawn[min(len(drawn) - 1, max(0, math.ceil(share * len(drawn)) - 1))]

@@ -106,7 +106,9 @@ def _estimate(detectors: tuple[Detector, ...], version: str, prior: float, mode:
     drawn = betas(fnv1a(_seed(detectors, version, prior, mode)), _shapes(detectors), Procedure.RISK)
     bad, _ = _bad(detectors, prior, mode, list(drawn.T[0::2]), list(drawn.T[1::2]))
     low, high = bounds(np.sort(bad).tolist())
-    per_class = {name: None if chance is None else half_up(float(chance[0]), PLACES) for name, chance in chances.items()}
+    per_class = {
+        name: None if chance is None else half_up(float(chance[0]), PLACES) for name, chance in chances.items()
+    }
     return RiskEstimate(
         half_up(p_bad, PLACES),
         half_up(min(low, p_bad), PLACES),
@@ -158,10 +160,7 @@ def _bad(
         fired = [index for index in members if detectors[index].fired]
         if fired:
             chance = np.maximum.reduce(
-                [
-                    _share(sensitivities[i] * p, sensitivities[i] * p + (1 - specificities[i]) * (1 - p))
-                    for i in fired
-                ]
+                [_share(sensitivities[i] * p, sensitivities[i] * p + (1 - specificities[i]) * (1 - p)) for i in fired]
             )
         else:
             missed, right = np.ones_like(survive), np.ones_like(survive)

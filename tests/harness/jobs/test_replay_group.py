@@ -201,3 +201,13 @@ def test_an_archive_that_was_replaced_is_read_anew(tmp_path: Path) -> None:
     archive(path, {"a.jsonl": rollout()})
     with open_piece(group.pieces[0], Limits()) as blob, archives_closed():
         assert blob.read() == rollout()
+
+
+def test_a_spoilt_first_line_hides_no_session(tmp_path: Path) -> None:
+    saved = busy().save(tmp_path)
+    saved.write_bytes(b"no line of ours\n" + saved.read_bytes())
+    (group,) = runs(tmp_path).groups
+    assert group.format == "claude-code"
+    (run,) = replay([str(tmp_path)], Asked(shipped_prices())).runs
+    assert [issue.code for issue in run.issues if issue.line == 1] == [IssueCode.E_BAD_LINE]
+    assert run.parts.tokens.sums.rows

@@ -133,6 +133,16 @@ def test_changing_a_page_that_is_not_there_is_refused() -> None:
         recorded().bound(-1, 5)
 
 
+def test_what_could_not_be_written_down_is_refused_when_it_is_said() -> None:
+    core = recorded()
+    for bad in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="ranks nothing; give a finite number"):
+            core.record("t", b"x", utility=bad)
+    with pytest.raises(ValueError, match="cannot hold until -1"):
+        core.bound(0, -1)
+    assert core.stats().pages == 3
+
+
 def test_a_body_is_bytes_and_stored_once() -> None:
     core = CoreImage()
     with pytest.raises(TypeError, match="A body is bytes and not bytearray"):

@@ -1,0 +1,121 @@
+"""Take the disguise off a text, and keep the way back.
+
+What looks like plain text is made plain: characters that are not seen are dropped, compatibility forms (full width,
+circled, ligatures) become what they stand for, letters drawn like Latin ones become Latin, and a run of white space
+becomes one line break or one space. Nothing is spelt differently: digits stay digits. Refuses to say what a text means.
+
+The way back is worked out only when somebody asks for it. A place in the folded text leads to the characters of the
+text as it came, dropped ones inside the stretch included; each character counts once, whatever its width.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cached_property
+from unicodedata import normalize
+
+from kpis.rules.lookalikes import LOOKALIKES
+from kpis.rules.utf16 import WHITE, Places
+
+__all__ = ["UNSEEN", "Folded", "fold"]
+
+UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"
+"""Zero-width spaces, joiners and direction marks, the word joiner, the byte-order mark, the soft hyphen."""
+
+_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f"
+"""Marks that join the letter before them into one cluster."""
+
+_SEEN_WHITE = WHITE.replace("\ufeff", "")
+_BREAKS = "\n\r\u2028\u2029"
+_PLAIN = re.compile(r"(?:[!-~]|[ \n](?![ \n]))*+")
+_ODD = re.compile(
+    rf"(?P<white>[{_SEEN_WHITE}][{_SEEN_WHITE}{UNSEEN}]*+)"
+    rf"|(?P<unseen>[{UNSEEN}]++)"
+    rf"|[^\x00-\x7f{_SEEN_WHITE}{UNSEEN}][{_MARKS}]*+"
+    rf"|[A-Za-z][{_MARKS}]++"
+)
+
+
+class Folded:
+    """A text without its disguise. ``text`` is the folded text; places in it go back by ``raw_span``."""
+
+    def __init__(self, raw: str, text: str) -> None:
+        self.raw = raw
+        self.text = text
+
+    @cached_property
+    def _pieces(self) -> tuple[list[int], list[int], list[int]]:
+        """Begin in the folded text, begin and end in the raw text, of the pieces that are not one to one."""
+        at: list[int] = []
+        begins: list[int] = []
+        ends: list[int] = []
+        shift = 0
+        for odd in _ODD.finditer(self.raw):
+            begin, end = odd.span()
+            length = len(_folded(odd))
+            if length != end - begin:
+                at.append(begin + shift)
+                begins.append(begin)
+                ends.append(end)
+                shift += length - (end - begin)
+        return at, begins, ends
+
+    @cached_property
+    def _places(self) -> Places:
+        return Places(self.raw)
+
+    def raw_span(self, start: int, end: int) -> tuple[int, int]:
+        """The UTF-16 places in the raw text of the stretch ``start`` up to ``end`` of the folded text."""
+        if self.text is self.raw:
+            return self._places.unit(start), self._places.unit(end)
+        first = self._raw(start)[0]
+        last = self._raw(end - 1)[1] if end > start else first
+        return self._places.unit(first), self._places.unit(max(first, last))
+
+    def _raw(self, place: int) -> tuple[int, int]:
+        """Begin and end, in the raw text, of the folded character at ``place``."""
+        at, begins, ends = self._pieces
+        piece = bisect_right(at, place) - 1
+        if piece < 0:
+            return place, place + 1
+        width = (at[piece + 1] - begins[piece + 1] if piece + 1 < len(at) else len(self.text) - len(self.raw)) - (
+            at[piece] - begins[piece]
+        )
+        length = width + ends[piece] - begins[piece]
+        if place < at[piece] + length:
+            return begins[piece], ends[piece]
+        beyond = ends[piece] + place - at[piece] - length
+        return beyond, beyond + 1
+
+
+def fold(raw: str) -> Folded:
+    """``raw`` without its disguise; the very same text when it wears none."""
+    plain = _PLAIN.match(raw)
+    if plain is not None and plain.end() == len(raw):
+        return Folded(raw, raw)
+    return Folded(raw, _ODD.sub(_folded, raw))
+
+
+def _folded(odd: re.Match[str]) -> str:
+    found = odd.group()
+    if odd.lastgroup == "white":
+        return "\n" if any(mark in found for mark in _BREAKS) else " "
+    if odd.lastgroup == "unseen":
+        return ""
+    known = _KNOWN.get(found)
+    return known if known is not None else _characters(found)
+
+
+def _characters(cluster: str) -> str:
+    composed = normalize("NFKC", cluster)
+    read = "".join([LOOKALIKES.get(character, character) for character in composed])
+    # A compatibility form can hold white space of its own: the accents that stand alone do.
+    if len(_KNOWN) < _MOST_KNOWN:
+        _KNOWN[cluster] = read
+    return read
+
+
+_MOST_KNOWN = 4096
+_KNOWN: dict[str, str] = {}
+"""What was folded before: the same few hundred characters come again and again."""

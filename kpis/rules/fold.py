@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from functools import cached_property
+from functools import cached_property, lru_cache
 from unicodedata import normalize
 
 from kpis.rules.lookalikes import LOOKALIKES
@@ -23,26 +23,35 @@ __all__ = ["UNSEEN", "Folded", "fold"]
 UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"
 """Zero-width spaces, joiners and direction marks, the word joiner, the byte-order mark, the soft hyphen."""
 
-_MARKS = "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f"
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f"
+)
 """Marks that join the letter before them into one cluster."""
 
 _SEEN_WHITE = WHITE.replace("\ufeff", "")
-_BREAKS = "\n\r\u2028\u2029"
-_PLAIN = re.compile(r"(?:[!-~]|[ \n](?![ \n]))*+")
-_ODD = re.compile(
-    rf"(?P<white>[{_SEEN_WHITE}][{_SEEN_WHITE}{UNSEEN}]*+)"
-    rf"|(?P<unseen>[{UNSEEN}]++)"
-    rf"|[^\x00-\x7f{_SEEN_WHITE}{UNSEEN}][{_MARKS}]*+"
-    rf"|[A-Za-z][{_MARKS}]++"
+_BREAKS = re.compile("[\n\r\u2028\u2029]")
+_ANY_MARK = re.compile(f"[{_MARKS}]")
+
+# One class first, so that the engine runs over plain characters; a space alone is left where it is.
+_ODD = (
+    r"[^\x00-\x08\x0e-\x1f!-\x7f](?:"
+    rf"(?<=[ \n])[{_SEEN_WHITE}{UNSEEN}]++"
+    rf"|(?<=[{_SEEN_WHITE}])(?<![ \n])[{_SEEN_WHITE}{UNSEEN}]*+"
+    rf"|(?<=[{UNSEEN}])[{UNSEEN}]*+"
+    rf"|(?<![{_SEEN_WHITE}{UNSEEN}])[{_MARKS}]*+)"
 )
+_ASCII = re.compile(r"[\t-\r ](?:[\t-\r ]++|(?<![ \n]))")
+_WITHOUT_MARKS = re.compile(_ODD)
+_WITH_MARKS = re.compile(rf"[A-Za-z][{_MARKS}]++|{_ODD}")
 
 
 class Folded:
     """A text without its disguise. ``text`` is the folded text; places in it go back by ``raw_span``."""
 
-    def __init__(self, raw: str, text: str) -> None:
+    def __init__(self, raw: str, odd: re.Pattern[str]) -> None:
         self.raw = raw
-        self.text = text
+        self._odd = odd
+        self.text = odd.sub(_folded, raw)
 
     @cached_property
     def _pieces(self) -> tuple[list[int], list[int], list[int]]:
@@ -51,7 +60,7 @@ class Folded:
         begins: list[int] = []
         ends: list[int] = []
         shift = 0
-        for odd in _ODD.finditer(self.raw):
+        for odd in self._odd.finditer(self.raw):
             begin, end = odd.span()
             length = len(_folded(odd))
             if length != end - begin:
@@ -67,8 +76,6 @@ class Folded:
 
     def raw_span(self, start: int, end: int) -> tuple[int, int]:
         """The UTF-16 places in the raw text of the stretch ``start`` up to ``end`` of the folded text."""
-        if self.text is self.raw:
-            return self._places.unit(start), self._places.unit(end)
         first = self._raw(start)[0]
         last = self._raw(end - 1)[1] if end > start else first
         return self._places.unit(first), self._places.unit(max(first, last))
@@ -90,32 +97,19 @@ class Folded:
 
 
 def fold(raw: str) -> Folded:
-    """``raw`` without its disguise; the very same text when it wears none."""
-    plain = _PLAIN.match(raw)
-    if plain is not None and plain.end() == len(raw):
-        return Folded(raw, raw)
-    return Folded(raw, _ODD.sub(_folded, raw))
+    """``raw`` without its disguise; an equal text when it wears none."""
+    if raw.isascii():
+        return Folded(raw, _ASCII)
+    return Folded(raw, _WITH_MARKS if _ANY_MARK.search(raw) else _WITHOUT_MARKS)
 
 
 def _folded(odd: re.Match[str]) -> str:
     found = odd.group()
-    if odd.lastgroup == "white":
-        return "\n" if any(mark in found for mark in _BREAKS) else " "
-    if odd.lastgroup == "unseen":
-        return ""
-    known = _KNOWN.get(found)
-    return known if known is not None else _characters(found)
+    if found[0] in _SEEN_WHITE:
+        return "\n" if _BREAKS.search(found) else " "
+    return "" if found[0] in UNSEEN else _read(found)
 
 
-def _characters(cluster: str) -> str:
-    composed = normalize("NFKC", cluster)
-    read = "".join([LOOKALIKES.get(character, character) for character in composed])
-    # A compatibility form can hold white space of its own: the accents that stand alone do.
-    if len(_KNOWN) < _MOST_KNOWN:
-        _KNOWN[cluster] = read
-    return read
-
-
-_MOST_KNOWN = 4096
-_KNOWN: dict[str, str] = {}
-"""What was folded before: the same few hundred characters come again and again."""
+@lru_cache(maxsize=1 << 16)
+def _read(cluster: str) -> str:
+    return "".join([LOOKALIKES.get(character, character) for character in normalize("NFKC", cluster)])

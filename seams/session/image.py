@@ -7,41 +7,33 @@ bytes that were proved are the ones that are used, so that nobody can exchange a
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from seams.contract import Engine
 from seams.contract.image import (
     HEADER,
-    Drive,
-    Effect,
     Header,
     ImageRefusedError,
     IndexMode,
     Loaded,
     Migration,
-    Part,
     Resumed,
     Rung,
-    RunState,
     Session,
 )
-from seams.session.core_files import BODIES, INDEX, PAGES, core_of, write_pages
+from seams.session.core_files import PAGES, core_of
 from seams.session.dormancy import woken
-from seams.session.image_files import ImageFolder, PartFile, beside, moved
-from seams.session.image_header import EFFECTS, SESSION, TRAJECTORY, header_of, sealed
+from seams.session.image_files import ImageFolder, beside, moved
+from seams.session.image_header import header_of, sealed
 from seams.session.image_tar import packed, unpacked
-from seams.session.lines import Lines
 from seams.session.quarantine import Screening
 from seams.session.recall import CoreImage
-from seams.syscall.canonical import canonical
+from seams.session.session_files import drive_of, effects_of, trajectory_of, written
 
-__all__ = ["LoadedImage", "SessionImages", "Trajectory", "offer"]
+__all__ = ["LoadedImage", "SessionImages", "offer"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +44,6 @@ class LoadedImage:
     parts: Mapping[str, bytes]
     file: bytes
     """The header's own file."""
-
-
-class Trajectory(Sequence[Any]):
-    """The values of a trajectory, each read when it is asked for."""
-
-    def __init__(self, lines: Lines) -> None:
-        self._lines = lines
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return [self[each] for each in range(*at.indices(len(self)))]
-        return json.loads(self._lines[at + len(self) if at < 0 else at])
 
 
 class SessionImages:
@@ -94,7 +71,7 @@ class SessionImages:
             raise TypeError(f"A {type(core).__name__} is no core image of this runtime; make one with core().")
         when = int(time.time()) if now is None else now
         with beside(folder) as place:
-            parts = tuple(_written(session, core, place, index=index))
+            parts = tuple(written(session, core, place, index=index))
             header = Header(
                 session.id,
                 session.created,
@@ -155,8 +132,7 @@ class SessionImages:
             raise TypeError(f"A {type(loaded).__name__} is no image that was loaded here; load its folder.")
         header, parts = loaded.header, loaded.parts
         when = int(time.time()) if now is None else now
-        with _sound(SESSION):
-            drive = _drive(parts[SESSION], header.id)
+        drive = drive_of(parts, header.id)
         core: CoreImage | None = None
         mode: IndexMode = "none"
         if PAGES in parts:
@@ -173,8 +149,8 @@ class SessionImages:
             to_host,
             dict(header.labels),
             header.created,
-            _trajectory(parts),
-            _effects(parts),
+            trajectory_of(parts),
+            effects_of(parts),
             header.migrations + ((migration,) if migration else ()),
         )
         return Resumed(session, mode, woken(session, when - header.updated, rungs), migration, kv_positions=0)
@@ -199,78 +175,6 @@ class SessionImages:
         if self._digest is not None and header.digest != self._digest:
             raise ImageRefusedError(HEADER, "is that of another image than the one whose digest was told.")
         return header
-
-
-def _written(session: Session, core: CoreImage | None, place: Path, *, index: bool) -> Iterator[Part]:
-    """Write the parts of a session, in the order in which an image lists them."""
-    with PartFile(place, SESSION) as file:
-        drive = session.drive
-        told = canonical({"id": session.id, **drive._asdict(), "run": drive.run.name.lower()}) + b"\n"
-        with _sound(SESSION):
-            _drive(told, session.id)
-        file.write(told)
-        yield file.close()
-    if core is not None:
-        with PartFile(place, PAGES) as file:
-            write_pages(core, session.id, file.write)
-            pages = file.close()
-        yield pages
-        with PartFile(place, BODIES) as file:
-            core.store.write(file.write)
-            yield file.close()
-        if index:
-            with PartFile(place, INDEX) as file:
-                core.index().write(file.write, pages.digest)
-                yield file.close()
-    if session.trajectory:
-        with PartFile(place, TRAJECTORY) as file:
-            for each in session.trajectory:
-                file.write(canonical(each) + b"\n")
-            yield file.close()
-    if session.effects is not None:
-        with PartFile(place, EFFECTS) as file:
-            file.write(canonical([each._asdict() for each in sorted(session.effects)]) + b"\n")
-            yield file.close()
-
-
-@contextmanager
-def _sound(part: str) -> Iterator[None]:
-    """Whatever cannot be read out of ``part`` refuses the image by its name."""
-    try:
-        yield
-    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise ImageRefusedError(part, f"is whole and does not hold what it has to: {error}.") from error
-
-
-def _drive(data: bytes, session: str) -> Drive:
-    told = json.loads(data)
-    if told.pop("id") != session:
-        raise ValueError("it is of another session")
-    pace = told["pace"]
-    numbers = (told["turns"], told["tokens"], told["priority"], told["rev"], *pace)
-    if any(type(each) is not int for each in numbers) or not isinstance(told["reason"], str) or len(pace) != 2:
-        raise ValueError("a number or a word of it is none")
-    return Drive(**{**told, "run": RunState[told["run"].upper()], "pace": (pace[0], pace[1])})
-
-
-def _trajectory(parts: Mapping[str, bytes]) -> Sequence[Any]:
-    if TRAJECTORY not in parts:
-        return ()
-    with _sound(TRAJECTORY):
-        lines = Lines(parts[TRAJECTORY])
-        for line in lines:  # read and let go: one that is no JSON is found now and not on some later turn
-            json.loads(line)
-    return Trajectory(lines)
-
-
-def _effects(parts: Mapping[str, bytes]) -> tuple[Effect, ...] | None:
-    if EFFECTS not in parts:
-        return None
-    with _sound(EFFECTS):
-        found = tuple(Effect(**each) for each in json.loads(parts[EFFECTS]))
-        if not all(isinstance(word, str) for each in found for word in each):
-            raise ValueError("an effect has an id and a state, which are words")
-    return found
 
 
 def offer(engine: Engine) -> SessionImages | None:

@@ -26,8 +26,8 @@ __all__ = ["ANSWERS", "ANSWER_BYTES", "DeskSession", "SessionClosedError", "Sess
 ANSWERS = 64
 """Reads that one session remembers."""
 
-ANSWER_BYTES = 1 << 18
-"""Bytes of those that nothing pins any more, after which the oldest goes."""
+ANSWER_BYTES = 1 << 17
+"""Bytes of bodies that the store of those answers holds, after which the oldest that is no answer any more goes."""
 
 _FILE = "session.db"
 

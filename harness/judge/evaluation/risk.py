@@ -2,8 +2,8 @@
 
 Each failure class that some detector examines gets a chance ``q``: by the best of those that fired, else by all of
 them staying quiet. The output is bad unless no class is present, ``1 - prod(1 - q)``, the classes taken as independent.
-The interval is that of all sensitivities and specificities under Jeffreys' posteriors; the point lies in it, because
-half a count a cell enters the point too.
+The interval is that of all sensitivities and specificities under Jeffreys' posteriors, widened to hold the point: a
+rate near 1 may lie outside of nearly all that is drawn, and an interval without its own point misleads.
 
 What a prior means is a choice. *per-output*: the output is bad with probability p, spread evenly over the K examined
 classes, ``1 - (1 - p)^(1/K)`` each. *per-class*: each examined class is present with probability p. Under the former,

@@ -8,20 +8,19 @@ from __future__ import annotations
 
 import os
 import shutil
-import tarfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from io import BytesIO
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from harness.measure.clock import Tally, WorkNotDoneError
 from harness.probes._awaiting import settled
+from harness.probes.session._archives import archives
 from harness.probes.session._pages import NOW, Body, authored, recorded, session_of, verify_core
 from seams.contract.image import HEADER, Effect, ImageRefusedError, Images
 from seams.contract.recall import Recall
 
-__all__ = ["FOLDER_FAULTS", "Trials", "archives", "tampered"]
+__all__ = ["FOLDER_FAULTS", "Trials", "tampered"]
 
 _SIZE = 40
 _POISONED = 12
@@ -195,38 +194,3 @@ async def _shipped(trials: Trials, images: Any, files: Mapping[str, bytes], plac
             shutil.rmtree(target)
         if sorted(os.listdir(place)) != before:  # noqa: PTH208 - as above
             trials.taken.append(f"archive: {kind}: something was left beside the folder")
-
-
-def archives(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, bytes]]:
-    """Bad archives of an image: what is wrong, the name to be refused or blank, and the bytes."""
-    first = next(iter(files))
-
-    def made(entries: list[tuple[tarfile.TarInfo, bytes]]) -> bytes:
-        out = BytesIO()
-        with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
-            for entry, data in entries:
-                entry.size = len(data)
-                tar.addfile(entry, BytesIO(data))
-        return out.getvalue()
-
-    plain = [(tarfile.TarInfo(name), data) for name, data in files.items()]
-    whole = made(plain)
-    for name in ("../out", "/tmp/out", "sub/out", "..", "c:out", "a\\out"):
-        yield "a path that leads out", name, made([*plain, (tarfile.TarInfo(name), b"x")])
-    yield "an entry twice", first, made([*plain, (tarfile.TarInfo(first), files[first])])
-    yield "too many entries", "", made([*plain, *((tarfile.TarInfo(f"more-{at}"), b"") for at in range(17))])
-    yield "an entry too many", "notes.txt", made([*plain, (tarfile.TarInfo("notes.txt"), b"x")])
-    for kind, code in (("a link", tarfile.SYMTYPE), ("a hard link", tarfile.LNKTYPE), ("a pipe", tarfile.FIFOTYPE)):
-        entry = tarfile.TarInfo("link")
-        entry.type, entry.linkname = code, "/etc/hostname"
-        yield kind, "link", made([*plain, (entry, b"")])
-    for name in files:
-        yield "a part missing", name, made([each for each in plain if each[0].name != name])
-        changed = files[name][:-1] + bytes([files[name][-1] ^ 1])
-        yield (
-            "a part changed",
-            name,
-            made([(tarfile.TarInfo(key), changed if key == name else files[key]) for key in files]),
-        )
-    yield "cut", "", whole[: len(whole) // 2]
-    yield "emptied", "", b""

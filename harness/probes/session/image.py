@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 from harness.measure.clock import Slice, Tally, Undefined, Workload
 from harness.probes._awaiting import finish, settled
 from harness.probes._history import turns_of
-from harness.probes.session._images import Desk, Dumps, Loads, Rehydrations, require_refuses, verify_files
+from harness.probes.session._desk import Desk, require_refuses, verify_files
+from harness.probes.session._images import Dumps, Loads, Rehydrations
 from harness.probes.session._pages import NOW, PAGES, authored, grown
 from harness.probes.session._places import place
 from harness.probes.session._tampering import tampered

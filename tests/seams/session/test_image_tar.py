@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.probes.session._tampering import archives
+from harness.probes.session._archives import archives
 from seams.contract.image import HEADER, ImageRefusedError
 from seams.session.image import SessionImages
 from seams.session.image_tar import MOST_ENTRIES

@@ -1,0 +1,152 @@
+"""One line of JSON, one case to evaluate: its output, and what is known of how it came about.
+
+Refuses what would be guessed: an output that is no text, a cost that is no number. What a case says beyond the known
+keys is kept beside it and looked at by nobody.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+from harness.formats.evaluation_settings import KEYS, Keys, settings_over
+from harness.formats.limits import FormatError, Limits, check_depth
+from kpis.terms.evaluation_case import ABSENT, Case, CustomRule, TokenCounts, ToolCall
+from kpis.terms.evaluation_settings import Settings
+from kpis.terms.evaluation_words import BUNDLES, Bundle, Severity
+
+__all__ = ["ALL", "case_of", "custom_rule", "deployed_rule", "read_case"]
+
+ALL = "all"
+_TYPES = (*(bundle.value for bundle in BUNDLES), ALL)
+_KNOWN = (
+    "id",
+    "output",
+    "input",
+    "expected",
+    "tool_calls",
+    "cost",
+    "tokens",
+    "eval_type",
+    "custom_rules",
+    "deployed_rules",
+    "config",
+)
+_SEVERITIES = tuple(severity.value for severity in Severity)
+_BUNDLES = tuple(bundle.value for bundle in BUNDLES)
+
+
+def read_case(
+    line: bytes, settings: Settings, rules: tuple[CustomRule, ...] = (), limits: Limits | None = None
+) -> Case:
+    """The case of one line; ``settings`` and ``rules`` are the deployment's, and the case's own come on top.
+
+    Raises:
+        FormatError: the line is no such case.
+    """
+    check_depth(line, limits or Limits(), "The case")
+    try:
+        value = json.loads(line, parse_constant=_no_number)
+    except UnicodeDecodeError:
+        raise FormatError("The case is no UTF-8") from None
+    except ValueError as error:
+        raise FormatError(f"The case is no JSON ({error})") from None
+    return case_of(value, settings, rules)
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def case_of(value: object, settings: Settings, rules: tuple[CustomRule, ...] = ()) -> Case:
+    """The case that ``value``, plain JSON data, is; see :func:`read_case`.
+
+    Raises:
+        FormatError: it is none.
+    """
+    keys = Keys(value, "The case")
+    config = keys.object("config")
+    if config is not None:
+        config.only(KEYS)
+        settings = settings_over(settings, config)
+    named = keys.text("eval_type", _TYPES)
+    inline = [
+        custom_rule(Keys(each, f"custom_rules[{at}]")) for at, each in enumerate(keys.items("custom_rules") or [])
+    ]
+    deployed = [
+        deployed_rule(Keys(each, f"deployed_rules[{at}]")) for at, each in enumerate(keys.items("deployed_rules") or [])
+    ]
+    calls = keys.items("tool_calls")
+    return Case(
+        output=keys.needed("output"),
+        id=_id(keys),
+        input=keys.text("input"),
+        expected=keys.text("expected"),
+        tool_calls=None if calls is None else tuple(map(_call, enumerate(calls))),
+        cost=keys.number("cost"),
+        tokens=_tokens(keys.object("tokens")),
+        eval_type=None if named in (None, ALL) else Bundle(named),
+        named_type=named is not None,
+        custom_rules=(*rules, *deployed, *inline),
+        settings=settings,
+        extra={key: member for key, member in keys.plain().items() if key not in _KNOWN},
+    )
+
+
+def _id(keys: Keys) -> str:
+    """The name of the case; a number serves as one."""
+    value = keys.get("id")
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else keys.text("id") or ""
+
+
+def _call(numbered: tuple[int, Any]) -> ToolCall:
+    at, value = numbered
+    keys = Keys(value, f"tool_calls[{at}]")
+    members = keys.plain()
+    return ToolCall(
+        keys.needed("tool_name"),
+        members.get("input", ABSENT),
+        members.get("output", ABSENT),
+        keys.text("error"),
+        keys.number("latency_ms"),
+    )
+
+
+def _tokens(keys: Keys | None) -> TokenCounts | None:
+    if keys is None:
+        return None
+    return TokenCounts(keys.number("prompt_tokens"), keys.number("completion_tokens"), keys.number("total_tokens"))
+
+
+def custom_rule(keys: Keys) -> CustomRule:
+    """A rule somebody wrote: name, type, config, and a weight.
+
+    Raises:
+        FormatError: it cannot be one. What is wrong with its config is found when it is asked.
+    """
+    config, weight = keys.object("config"), keys.number("weight", 0)
+    return CustomRule(
+        keys.needed("name"),
+        keys.needed("type"),
+        {} if config is None else config.plain(),
+        1.0 if weight is None else weight,
+    )
+
+
+def deployed_rule(keys: Keys) -> CustomRule:
+    """A rule that a deployment runs on every case: id, severity, bundle, and its definition.
+
+    Raises:
+        FormatError: it cannot be one.
+    """
+    definition = keys.object("definition")
+    if definition is None:
+        raise FormatError(f"{keys.where} has no definition")
+    severity, bundle = keys.text("severity", _SEVERITIES), keys.text("eval_type", _BUNDLES)
+    return replace(
+        custom_rule(definition),
+        bundle=Bundle.CUSTOM if bundle is None else Bundle(bundle),
+        rule_id=keys.text("id"),
+        severity=None if severity is None else Severity(severity),
+    )

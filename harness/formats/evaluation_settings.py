@@ -1,0 +1,184 @@
+"""What a deployment or one case chose about evaluation, from plain values: the keys of a case's ``config``.
+
+A key that nobody knows, or a value of another kind, is refused by name: a typo in ``requiredEvidence`` must not become
+a case that passes. The two lists of rules are kept as they came; whoever knows the rules checks them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from typing import Any
+
+from harness.formats.limits import FormatError, printable
+from kpis.errors import did_you_mean
+from kpis.terms.evaluation_settings import COMPOSERS, ON_SKIPPED, PRIOR_MODES, PROFILES, Settings
+from kpis.terms.evaluation_words import Need
+
+__all__ = ["KEYS", "LEGACY", "Keys", "settings_over"]
+
+LEGACY = "legacy"
+
+KEYS = (
+    "composer",
+    "criticalRules",
+    "defaultsGate",
+    "falsePassCost",
+    "nonCriticalRules",
+    "onCriticalSkipped",
+    "per_call",
+    "prior",
+    "priorMode",
+    "profile",
+    "requiredEvidence",
+    "ruleThresholds",
+    "threshold",
+)
+
+
+class Keys:
+    """The members of one object, taken out by name and kind; ``where`` is how its reader knows it."""
+
+    __slots__ = ("_members", "where")
+
+    def __init__(self, members: object, where: str) -> None:
+        if not isinstance(members, Mapping) or not all(isinstance(key, str) for key in members):
+            raise FormatError(f"{where} is {_kind(members)}, and has to be an object")
+        self._members: Mapping[str, Any] = members
+        self.where = where
+
+    def only(self, known: Collection[str]) -> None:
+        """Refuse a key that is not among ``known``."""
+        for key in self._members:
+            if key not in known:
+                raise FormatError(f"{self.where} has the unknown key {printable(key)}{did_you_mean(key, known)}")
+
+    def has(self, key: str) -> bool:
+        """Whether something other than null is there."""
+        return self._members.get(key) is not None
+
+    def get(self, key: str) -> Any:
+        """The value as it came; None where there is none."""
+        return self._members.get(key)
+
+    def number(self, key: str, low: float = -math.inf, high: float = math.inf) -> float | None:
+        """A finite number from ``low`` to ``high``."""
+        value = self._members.get(key)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int | float) or not _finite(value):
+            raise FormatError(f"{self.where}.{key} is {_kind(value)}, and has to be a number")
+        if not low <= value <= high:
+            raise FormatError(f"{self.where}.{key} is {value:g}, and has to lie between {low:g} and {high:g}")
+        return value
+
+    def text(self, key: str, among: Collection[str] = ()) -> str | None:
+        """A text, one of ``among`` if that is not empty."""
+        value = self._members.get(key)
+        if value is None:
+            return None
+        if not isinstance(value, str):
+            raise FormatError(f"{self.where}.{key} is {_kind(value)}, and has to be a text")
+        if among and value not in among:
+            hint = did_you_mean(value, among)
+            raise FormatError(f"{self.where}.{key} is {printable(value)!r}{hint}, and has to be {_one_of(among)}")
+        return value
+
+    def truth(self, key: str) -> bool | None:
+        """True or false."""
+        value = self._members.get(key)
+        if value is not None and not isinstance(value, bool):
+            raise FormatError(f"{self.where}.{key} is {_kind(value)}, and has to be true or false")
+        return value
+
+    def texts(self, key: str, among: Collection[str] = ()) -> tuple[str, ...] | None:
+        """A list of texts, each one of ``among`` if that is not empty."""
+        items = self.items(key)
+        if items is None:
+            return None
+        listed = Keys({f"{key}[{index}]": item for index, item in enumerate(items)}, self.where)
+        return tuple(listed.text(name, among) or listed.needed(name) for name in listed._members)
+
+    def items(self, key: str) -> list[Any] | None:
+        """A list."""
+        value = self._members.get(key)
+        if value is not None and not isinstance(value, list):
+            raise FormatError(f"{self.where}.{key} is {_kind(value)}, and has to be a list")
+        return value
+
+    def object(self, key: str) -> Keys | None:
+        """An object."""
+        value = self._members.get(key)
+        return None if value is None else Keys(value, f"{self.where}.{key}")
+
+    def needed(self, key: str) -> str:
+        """A text that has to be there; it may be empty."""
+        value = self.text(key)
+        if value is None:
+            raise FormatError(f"{self.where} has no {key}")
+        return value
+
+    def plain(self) -> dict[str, Any]:
+        """All members as they came."""
+        return dict(self._members)
+
+
+def _finite(value: float) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number that no double holds
+        return False
+
+
+def _one_of(words: Collection[str]) -> str:
+    return "one of " + ", ".join(words)
+
+
+def _kind(value: object) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a truth value"
+    names = {int: "a number", float: "a number", str: "a text", list: "a list", dict: "an object"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def settings_over(base: Settings, keys: Keys) -> Settings:
+    """``base`` with what ``keys`` chooses; thresholds are added key by key, and the last to set one has it.
+
+    Raises:
+        FormatError: a key or a value cannot be used.
+    """
+    chosen: dict[str, Any] = {
+        "threshold": keys.number("threshold"),
+        "critical_rules": keys.get("criticalRules"),
+        "non_critical_rules": keys.get("nonCriticalRules"),
+        "composer": keys.text("composer", COMPOSERS),
+        "false_pass_cost": keys.number("falsePassCost", 0),
+        "on_critical_skipped": keys.text("onCriticalSkipped", ON_SKIPPED),
+        "defaults_gate": keys.truth("defaultsGate"),
+        "prior": keys.number("prior", 0, 1),
+        "prior_mode": keys.text("priorMode", PRIOR_MODES),
+    }
+    needs = keys.texts("requiredEvidence", [need.value for need in Need])
+    if needs is not None:
+        chosen["required_evidence"] = tuple(dict.fromkeys(Need(need) for need in needs))
+    profile = keys.text("profile", list(PROFILES))
+    own = keys.object("ruleThresholds")
+    if profile is not None or own is not None:
+        chosen["rule_thresholds"] = {
+            **base.rule_thresholds,
+            **(PROFILES[profile] if profile is not None else {}),
+            **(own.plain() if own is not None else {}),
+        }
+    call = keys.object("per_call")
+    if call is not None:
+        chosen["per_call"] = {**base.per_call, **call.plain()}
+    made = replace(base, **{name: value for name, value in chosen.items() if value is not None})
+    if made.composer == LEGACY and made.corrections:
+        raise FormatError(
+            f"{keys.where}.composer is 'legacy', which only recomputes verdicts of the reference: it goes with "
+            'mode = "reference"'
+        )
+    return made

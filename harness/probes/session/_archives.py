@@ -1,0 +1,44 @@
+"""Archives of an image that nobody should take: made of its files by the library's own tar, each wrong in one way."""
+
+from __future__ import annotations
+
+import tarfile
+from collections.abc import Iterator, Mapping
+from io import BytesIO
+
+__all__ = ["archives"]
+
+
+def archives(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, bytes]]:
+    """Bad archives of an image: what is wrong, the name to be refused or blank, and the bytes."""
+    first = next(iter(files))
+
+    def made(entries: list[tuple[tarfile.TarInfo, bytes]]) -> bytes:
+        out = BytesIO()
+        with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+            for entry, data in entries:
+                entry.size = len(data)
+                tar.addfile(entry, BytesIO(data))
+        return out.getvalue()
+
+    plain = [(tarfile.TarInfo(name), data) for name, data in files.items()]
+    whole = made(plain)
+    for name in ("../out", "/tmp/out", "sub/out", "..", "c:out", "a\\out"):
+        yield "a path that leads out", name, made([*plain, (tarfile.TarInfo(name), b"x")])
+    yield "an entry twice", first, made([*plain, (tarfile.TarInfo(first), files[first])])
+    yield "too many entries", "", made([*plain, *((tarfile.TarInfo(f"more-{at}"), b"") for at in range(17))])
+    yield "an entry too many", "notes.txt", made([*plain, (tarfile.TarInfo("notes.txt"), b"x")])
+    for kind, code in (("a link", tarfile.SYMTYPE), ("a hard link", tarfile.LNKTYPE), ("a pipe", tarfile.FIFOTYPE)):
+        entry = tarfile.TarInfo("link")
+        entry.type, entry.linkname = code, "/etc/hostname"
+        yield kind, "link", made([*plain, (entry, b"")])
+    for name in files:
+        yield "a part missing", name, made([each for each in plain if each[0].name != name])
+        changed = files[name][:-1] + bytes([files[name][-1] ^ 1])
+        yield (
+            "a part changed",
+            name,
+            made([(tarfile.TarInfo(key), changed if key == name else files[key]) for key in files]),
+        )
+    yield "cut", "", whole[: len(whole) // 2]
+    yield "emptied", "", b""

@@ -7,7 +7,7 @@ the same shape and goes before ours. Every fault is one sentence with the file, 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date
 from decimal import Decimal
 from functools import cache
@@ -40,16 +40,19 @@ def shipped_prices() -> PriceTable:
     return PriceTable(tuple(rows), f"price table {max(row.as_of for row in rows):%Y-%m}")
 
 
-def user_prices(path: Path) -> PriceTable:
-    """The prices of the file at ``path``, before those that ship.
+def user_prices(path: Path, read: Callable[[Path], bytes]) -> PriceTable:
+    """The prices of the file at ``path``, before those that ship; ``read`` gives its bytes and bounds how many.
 
     Raises:
         PriceError: the file cannot be read or used.
     """
     try:
-        body = path.read_bytes()
-    except OSError as error:
-        raise PriceError(f"{path} cannot be read ({error.strerror}): name a price file that can, {_AGAIN}") from None
+        body = read(path)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no name of a file"
+        raise PriceError(
+            f"{path} cannot be read ({why}): name a price file that can, then run `python -m harness replay` again."
+        ) from None
     return read_prices(body, str(path)).over(shipped_prices())
 
 

@@ -14,10 +14,10 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
     "object": (dict,), "array": (list,), "string": (str,), "integer": (int,), "number": (int, float),
     "boolean": (bool,), "null": (type(None),),
 }  # fmt: skip
-_SAID = {"$schema", "$defs", "title", "description", "default", "format"}
+_SAID = {"$schema", "$defs", "title", "description", "default", "format", "discriminator"}
 _HELD = {
-    "$ref", "type", "const", "enum", "anyOf", "allOf", "if", "then", "else", "properties", "required",
-    "additionalProperties", "items", "minItems", "maxItems",
+    "$ref", "type", "const", "enum", "anyOf", "allOf", "oneOf", "if", "then", "else", "properties",
+    "required", "additionalProperties", "items", "minItems", "maxItems", "minimum", "maximum",
 }  # fmt: skip
 
 
@@ -46,6 +46,10 @@ def _faults(value: Any, part: Any, whole: Mapping[str, Any], at: str) -> Iterato
         yield f"{at} is {value!r}"
     if "anyOf" in part and all(list(_faults(value, each, whole, at)) for each in part["anyOf"]):
         yield f"{at} is {value!r}, none of {len(part['anyOf'])} kinds"
+    if "oneOf" in part and (fit := sum(not list(_faults(value, each, whole, at)) for each in part["oneOf"])) != 1:
+        yield f"{at} is {value!r}, {fit} of {len(part['oneOf'])} kinds"
+    if _is(value, "number") and not part.get("minimum", value) <= value <= part.get("maximum", value):
+        yield f"{at} is {value!r}, out of bounds"
     for each in part.get("allOf", []):
         yield from _faults(value, each, whole, at)
     if "if" in part:

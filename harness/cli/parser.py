@@ -42,6 +42,7 @@ def parser() -> argparse.ArgumentParser:
     import harness.cli.authority as authority_command
     import harness.cli.calibrate as calibrate_command
     import harness.cli.doctor as doctor_command
+    import harness.cli.evaluate as evaluate_command
     import harness.cli.gate as gate_command
     import harness.cli.init as init_command
     import harness.cli.listing as listing_commands
@@ -64,6 +65,7 @@ def parser() -> argparse.ArgumentParser:
     ratchet_command.add_parser(commands)
     calibrate_command.add_parser(commands)
     replay_command.add_parser(commands)
+    evaluate_command.add_parser(commands)
     init_command.add_parser(commands)
     listing_commands.add_parsers(commands)
     authority_command.add_parser(commands)

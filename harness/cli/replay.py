@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from harness.record.replay_cache import ReplayCache
 
 __all__ = ["add_parser", "exit_code", "put", "read"]
+
+_PRICE_BYTES = 1 << 20
+"""A price table of a thousand models is a tenth of this."""
 
 _LEDGER_BYTES = 16 << 20
 """Up to this much the time ledger costs nothing that is felt, and is on the first screen."""
@@ -58,7 +62,7 @@ def add_parser(commands: Any) -> None:
 
 def _replay(arguments: argparse.Namespace) -> Exit:
     from harness.cli.replay_words import fault_of
-    from harness.formats.limits import FormatError
+    from harness.formats.limits import FormatError, regular_bytes
     from harness.jobs.replay import Asked
     from harness.jobs.replay_oracles import read_oracles
     from kpis.prices import PriceError, shipped_prices, user_prices
@@ -67,7 +71,8 @@ def _replay(arguments: argparse.Namespace) -> Exit:
         say(fault)
         return Exit.UNUSABLE
     try:
-        table = shipped_prices() if arguments.prices is None else user_prices(Path(arguments.prices))
+        read_table = partial(regular_bytes, most=_PRICE_BYTES)
+        table = shipped_prices() if arguments.prices is None else user_prices(Path(arguments.prices), read_table)
         oracles = {} if arguments.oracles is None else read_oracles(Path(arguments.oracles))
     except (PriceError, FormatError) as error:
         say(str(error))

@@ -16,6 +16,8 @@ NAMES = {
     "ratchet": "what ratchet check --json writes",
     "calibration": "the floors of a machine, calibration.json",
     "replay": "what replay --json writes",
+    "evaluation": "one line that evaluate writes",
+    "verdict": "what every file that judges has in common",
 }
 """The published schemas, and what each describes. The authority has no file of its own: it points into run files."""
 
@@ -50,6 +52,14 @@ def _document(name: str) -> dict[str, Any]:
         from harness.record.replay_schema import replay_schema
 
         return replay_schema()
+    if name == "evaluation":
+        from harness.record.evaluation import evaluation_schema
+
+        return evaluation_schema()
+    if name == "verdict":
+        from harness.record.verdict_file import verdict_schema
+
+        return verdict_schema()
     from harness.record.published import baseline_schema, calibration_schema, ratchet_schema
 
     return {"baseline": baseline_schema, "ratchet": ratchet_schema, "calibration": calibration_schema}[name]()

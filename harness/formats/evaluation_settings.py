@@ -19,6 +19,7 @@ from kpis.terms.evaluation_words import Need
 __all__ = ["KEYS", "LEGACY", "Keys", "settings_over"]
 
 LEGACY = "legacy"
+_WHOLE = 2**53
 
 KEYS = (
     "composer",
@@ -71,19 +72,12 @@ class Keys:
             raise FormatError(f"{self.where}.{key} is {_kind(value)}, and has to be a number")
         if not low <= value <= high:
             raise FormatError(f"{self.where}.{key} is {value:g}, and has to lie between {low:g} and {high:g}")
-        return value
+        return _held(value)
 
     def text(self, key: str, among: Collection[str] = ()) -> str | None:
         """A text, one of ``among`` if that is not empty."""
         value = self._members.get(key)
-        if value is None:
-            return None
-        if not isinstance(value, str):
-            raise FormatError(f"{self.where}.{key} is {_kind(value)}, and has to be a text")
-        if among and value not in among:
-            hint = did_you_mean(value, among)
-            raise FormatError(f"{self.where}.{key} is {printable(value)!r}{hint}, and has to be {_one_of(among)}")
-        return value
+        return None if value is None else _text(value, f"{self.where}.{key}", among)
 
     def truth(self, key: str) -> bool | None:
         """True or false."""
@@ -97,8 +91,7 @@ class Keys:
         items = self.items(key)
         if items is None:
             return None
-        listed = Keys({f"{key}[{index}]": item for index, item in enumerate(items)}, self.where)
-        return tuple(listed.text(name, among) or listed.needed(name) for name in listed._members)
+        return tuple(_text(item, f"{self.where}.{key}[{at}]", among) for at, item in enumerate(items))
 
     def items(self, key: str) -> list[Any] | None:
         """A list."""
@@ -123,16 +116,42 @@ class Keys:
         """All members as they came."""
         return dict(self._members)
 
+    def thresholds(self) -> dict[str, Any]:
+        """All members as they came, whatever they are; but every number is one that JSON can hold."""
+        return {key: _numbers(value, f"{self.where}.{key}") for key, value in self._members.items()}
+
+
+def _held(value: float) -> float:
+    """Whole numbers beyond those that a double tells apart are doubles, as they are for every other reader."""
+    return value if isinstance(value, float) or abs(value) <= _WHOLE else float(value)
+
+
+def _numbers(value: Any, where: str) -> Any:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if not _finite(value):
+            raise FormatError(f"{where} is no finite number")
+        return _held(value)
+    if isinstance(value, list):
+        return [_numbers(item, f"{where}[{at}]") for at, item in enumerate(value)]
+    if isinstance(value, dict):
+        return {key: _numbers(item, f"{where}.{key}") for key, item in value.items()}
+    return value
+
+
+def _text(value: object, where: str, among: Collection[str]) -> str:
+    if not isinstance(value, str):
+        raise FormatError(f"{where} is {_kind(value)}, and has to be a text")
+    if among and value not in among:
+        hint = did_you_mean(value, among)
+        raise FormatError(f"{where} is {printable(value)!r}{hint}, and has to be one of {', '.join(among)}")
+    return value
+
 
 def _finite(value: float) -> bool:
     try:
         return math.isfinite(value)
     except OverflowError:  # a whole number that no double holds
         return False
-
-
-def _one_of(words: Collection[str]) -> str:
-    return "one of " + ", ".join(words)
 
 
 def _kind(value: object) -> str:
@@ -170,11 +189,11 @@ def settings_over(base: Settings, keys: Keys) -> Settings:
         chosen["rule_thresholds"] = {
             **base.rule_thresholds,
             **(PROFILES[profile] if profile is not None else {}),
-            **(own.plain() if own is not None else {}),
+            **(own.thresholds() if own is not None else {}),
         }
     call = keys.object("per_call")
     if call is not None:
-        chosen["per_call"] = {**base.per_call, **call.plain()}
+        chosen["per_call"] = {**base.per_call, **call.thresholds()}
     made = replace(base, **{name: value for name, value in chosen.items() if value is not None})
     if made.composer == LEGACY and made.corrections:
         raise FormatError(

@@ -86,9 +86,18 @@ class Sources:
         for name in inputs:
             found |= self._modules(self.catalog.get(name), ours=ours)
         if not kpi.derived:
-            found.add(probe_reference(kpi).partition(":")[0])
-            found |= {f"seams.{kpi.seam.replace('/', '.')}"} if ours else set()
+            probe = probe_reference(kpi).partition(":")[0]
+            found |= {probe, *(self._offered(kpi.seam, probe) if ours else ())}
         return found
+
+    def _offered(self, seam: str, probe: str) -> set[str]:
+        """The reference runtime's module of ``seam``, and of every other seam that the probe asks it for by name."""
+        try:
+            text = Path(INSTRUMENT, *probe.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+        except OSError:  # the probe of an installed plug-in
+            text = ""
+        asked = {seam, *(name for name in self.catalog.seams if f'"{name}"' in text)}
+        return {f"seams.{name.replace('/', '.')}" for name in asked}
 
     def _everybodys(self, key: str, run: Run) -> frozenset[str]:
         """The touched files that no reading of the run explains."""

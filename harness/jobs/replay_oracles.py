@@ -13,7 +13,9 @@ from pathlib import Path
 
 import msgspec
 
+from harness.formats.jsonl import BOM
 from harness.formats.limits import FormatError, Limits, check_depth, printable, regular_bytes
+from kpis.formulas.recorded.efficiency import LARGEST_SCORE
 from kpis.terms.recorded import RecordedRun
 from kpis.terms.trace import RunFacts
 
@@ -50,9 +52,10 @@ def read_oracles(path: Path) -> dict[Key, Judged]:
     """
     name = printable(str(path), 200)
     try:
-        body = regular_bytes(path)
-    except OSError as error:
-        raise FormatError(f"{name} cannot be read ({error.strerror}): name a file that can with --oracles.") from None
+        body = regular_bytes(path).removeprefix(BOM)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is no name of a file"
+        raise FormatError(f"{name} cannot be read ({why}): name a file that can with --oracles.") from None
     decode = msgspec.json.Decoder(_Line).decode
     found: dict[Key, Judged] = {}
     for number, raw in enumerate(body.splitlines(), 1):
@@ -66,6 +69,11 @@ def read_oracles(path: Path) -> dict[Key, Judged]:
             raise FormatError(f'{where} is no check ({error}): write {{"run": ID, "passed": true}}.') from None
         if (line.run is None) is (line.case is None):
             raise FormatError(f"{where} names {'both a run and a case' if line.run else 'neither a run nor a case'}.")
+        if line.score is not None and not abs(line.score) <= LARGEST_SCORE:
+            raise FormatError(
+                f"{where} has a score beyond {LARGEST_SCORE:,}: correct it, then run `python -m harness replay` "
+                "again."
+            )
         key = ("run", line.run, None) if line.run is not None else ("case", str(line.case), line.replicate)
         found[key] = _with(found.get(key), line)
     return found

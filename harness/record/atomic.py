@@ -45,6 +45,9 @@ def explained(path: Path, error: OSError) -> StoreError:
             return StoreError(f"{path} cannot be written: it is a folder; name a file inside it, or see `{look}`.")
         case errno.ENAMETOOLONG:
             return StoreError(f"{path} cannot be written: the name is too long; choose a shorter one.")
+        case errno.ENXIO:
+            quoted = shlex.quote(str(path))
+            return StoreError(f"{path} cannot be written: it is a pipe that nobody reads; first type `cat {quoted} &`.")
         case errno.ELOOP:
             return StoreError(f"{path} cannot be written: it is a link, or links lead in a circle; see `{look}`.")
         case _:
@@ -101,9 +104,12 @@ def _make(folder: Path) -> None:
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
 
 
-def _write_through(path: Path, blob: bytes) -> None:
-    handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+def _write_through(path: Path, blob: bytes, mode: int) -> None:
+    # Opening a pipe waits for its reader, who may never come; once there is one, the writing may take its time.
+    waits = os.O_NONBLOCK if stat.S_ISFIFO(mode) else 0
+    handle = os.open(path, os.O_WRONLY | os.O_CLOEXEC | waits)
     try:
+        os.set_blocking(handle, True)
         write_all(handle, blob)
     finally:
         os.close(handle)
@@ -149,6 +155,6 @@ def write_atomic(path: Path, blob: bytes, *, within: Path | None = None) -> None
         if mode is None or stat.S_ISREG(mode):
             _replace(path, blob, mode)
         else:
-            _write_through(path, blob)
+            _write_through(path, blob, mode)
     except OSError as error:
         raise explained(path, error) from error

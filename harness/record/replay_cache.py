@@ -2,23 +2,24 @@
 
 Sessions are appended to, and a tree of them grows at its newest files alone. An entry holds for the very same files (by
 name, size, time, inode), the very same prices and the very same version of the readers. It holds numbers and names, no
-text. A cache that cannot be read or written costs time and nothing else: it refuses to be an error.
+text. A cache that cannot be read or written costs time and nothing else: it refuses to be an error, and to follow a
+link, so that nothing but a cache is ever read as one or replaced by one.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import stat
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
 import msgspec
 
 import harness
-from harness.formats.limits import regular_bytes
-from harness.record.atomic import StoreError, write_atomic
+from harness.record.atomic import write_all
 from harness.record.replay import RunResult
 
 __all__ = ["Answer", "FileFacts", "ReplayCache", "cache_folder"]
@@ -45,13 +46,68 @@ class _File(msgspec.Struct, frozen=True):
 
 
 def cache_folder() -> Path | None:
-    """Where caches lie: ``loopladder`` in the user's cache folder; None where there is no home."""
+    """Where caches lie: ``loopladder`` in the user's cache folder; None where there is no home with a full path."""
     told = os.environ.get("XDG_CACHE_HOME")
     if told and Path(told).is_absolute():
         return Path(told) / "loopladder"
     with contextlib.suppress(RuntimeError):
-        return Path.home() / ".cache" / "loopladder"
+        home = Path.home()
+        return home / ".cache" / "loopladder" if home.is_absolute() else None
     return None
+
+
+@contextlib.contextmanager
+def _opened(folder: Path) -> Iterator[int]:
+    """A handle of ``folder``, which is a folder of our own and no link to one.
+
+    Raises:
+        OSError: it is something else.
+    """
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        if os.fstat(handle).st_uid != os.geteuid():
+            raise OSError(0, "it is not ours")
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _load(folder: int, name: str) -> bytes:
+    """The bytes of ``name``, a regular file and no link; nothing waits for a pipe.
+
+    Raises:
+        OSError: it is something else, or larger than a cache may be.
+    """
+    handle = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+    with os.fdopen(handle, "rb") as file:
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LARGEST:
+            raise OSError(0, "it is no cache")
+        return file.read(_LARGEST + 1)
+
+
+def _keep(folder: int, name: str, blob: bytes) -> None:
+    """Put ``blob`` at ``name``, for its user alone. A link there is replaced and what it leads to left alone.
+
+    Raises:
+        OSError: it cannot be written, or something of that name is neither a file nor a link.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        mode = os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+            raise OSError(0, "it is no cache")
+    temporary = f".{os.getpid()}-{os.urandom(4).hex()}.tmp"
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        try:
+            write_all(handle, blob)
+        finally:
+            os.close(handle)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:  # Ctrl-C included: nothing of ours stays behind
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
 
 
 class ReplayCache:
@@ -59,14 +115,16 @@ class ReplayCache:
 
     def __init__(self, folder: Path, paths: Sequence[str], asked: str) -> None:
         real = "\0".join(sorted(os.path.realpath(path) for path in paths))
-        self._path = folder / f"replay-{_digest(real)}.bin"
+        self._folder = folder
+        self._name = f"replay-{_digest(real)}.bin"
         self._made_by = _digest(f"{_version()}\0{asked}")
         self._old = self._read()
         self._new: dict[str, _Entry] = {}
 
     def _read(self) -> dict[str, _Entry]:
         try:
-            file = msgspec.msgpack.decode(regular_bytes(self._path, _LARGEST), type=_File)
+            with _opened(self._folder) as folder:
+                file = msgspec.msgpack.decode(_load(folder, self._name), type=_File)
         except (OSError, ValueError, msgspec.MsgspecError):
             return {}
         return file.entries if file.made_by == self._made_by else {}
@@ -88,12 +146,12 @@ class ReplayCache:
         """Write what was asked for this time, where it is more or other than what is there."""
         if self._new.keys() == self._old.keys():
             return
-        with contextlib.suppress(StoreError, OSError, TypeError, ValueError, OverflowError):
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with contextlib.suppress(OSError, TypeError, ValueError, OverflowError):
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             blob = msgspec.msgpack.encode(_File(self._made_by, self._new))
             if len(blob) <= _LARGEST:
-                write_atomic(self._path, blob)
-                self._path.chmod(0o600)
+                with _opened(self._folder) as folder:
+                    _keep(folder, self._name, blob)
 
 
 def _key(files: Sequence[FileFacts]) -> str:

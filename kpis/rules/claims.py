@@ -11,12 +11,16 @@ from kpis.terms.evaluation_words import MOST_EVIDENCE, SkipClass
 __all__ = ["fired", "held", "quiet", "skipped"]
 
 
-def fired(note: str, *, score: float = 0.0, value: Value | None = None, evidence: Sequence[EvidenceItem] = ()) -> RuleClaim:
+def fired(
+    note: str, *, score: float = 0.0, value: Value | None = None, evidence: Sequence[EvidenceItem] = ()
+) -> RuleClaim:
     """What the rule looks for is there."""
     return RuleClaim(ClaimState.FIRED, score, note, value, tuple(evidence[:MOST_EVIDENCE]))
 
 
-def quiet(note: str, *, score: float = 1.0, value: Value | None = None, evidence: Sequence[EvidenceItem] = ()) -> RuleClaim:
+def quiet(
+    note: str, *, score: float = 1.0, value: Value | None = None, evidence: Sequence[EvidenceItem] = ()
+) -> RuleClaim:
     """What the rule looks for is not there. A measurement may score below 1 and still be on the right side."""
     return RuleClaim(ClaimState.QUIET, score, note, value, tuple(evidence[:MOST_EVIDENCE]))
 

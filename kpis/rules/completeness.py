@@ -85,9 +85,7 @@ def _coverage(subject: Subject) -> RuleClaim:
 
 def _facts(name: str, weight: float, kind: RuleKind, need: Need | None, failure: FailureClass) -> RuleFacts:
     needs = (Need.OUTPUT,) if need is None else (Need.OUTPUT, need)
-    return RuleFacts(
-        name, Bundle.COMPLETENESS, weight, kind, Mechanism.FORMULA, needs, Question.COMPLETE, (failure,)
-    )
+    return RuleFacts(name, Bundle.COMPLETENESS, weight, kind, Mechanism.FORMULA, needs, Question.COMPLETE, (failure,))
 
 
 _FORMAT = FailureClass.FORMAT

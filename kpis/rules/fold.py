@@ -24,7 +24,8 @@ UNSEEN = "\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad"
 """Zero-width spaces, joiners and direction marks, the word joiner, the byte-order mark, the soft hyphen."""
 
 _MARKS = (
-    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\u3099\u309a\ufe20-\ufe2f"
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u064b-\u065f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff"
+    "\u3099\u309a\ufe20-\ufe2f"
 )
 """Marks that join the letter before them into one cluster."""
 

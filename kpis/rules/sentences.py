@@ -16,19 +16,68 @@ __all__ = ["sentences"]
 
 _STOP = re.compile(r"[.!?\n]")
 _BLANK = re.compile("[" + WHITE.replace("\n", "") + r"]*+\n")
-_END = re.compile(r"[.!?]++[\"”’')\]}]*+")
+_END = re.compile(r"[.!?]++[\"”\u2019')\]}]*+")
 _GAP = re.compile(r"[ \t\r\n]*+")
 _GAPS = frozenset(" \t\r\n")
 _CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _DIGITS = frozenset("0123456789")
-_OPENERS = _CAPITALS | _DIGITS | frozenset("\"'“”‘’([{*_#-—")
-_TOKEN_START = re.compile("[" + WHITE + r"(\[\"'“”‘’]")
+_OPENERS = _CAPITALS | _DIGITS | frozenset("\"'“”\u2018\u2019([{*_#-—")
+_TOKEN_START = re.compile("[" + WHITE + r"(\[\"'“”\u2018\u2019]")
 
-_NEVER = frozenset("dr mr mrs ms prof sr jr st mt e.g i.e vs al cf approx est dept univ a.m p.m u.s u.k".split())
+_NEVER = frozenset(
+    [
+        "dr",
+        "mr",
+        "mrs",
+        "ms",
+        "prof",
+        "sr",
+        "jr",
+        "st",
+        "mt",
+        "e.g",
+        "i.e",
+        "vs",
+        "al",
+        "cf",
+        "approx",
+        "est",
+        "dept",
+        "univ",
+        "a.m",
+        "p.m",
+        "u.s",
+        "u.k",
+    ]
+)
 """Abbreviations that end no sentence."""
 
 _BEFORE_NUMBER = frozenset(
-    "no fig eq ch vol pp etc inc ltd co corp jan feb mar apr jun jul aug sep sept oct nov dec".split()
+    [
+        "no",
+        "fig",
+        "eq",
+        "ch",
+        "vol",
+        "pp",
+        "etc",
+        "inc",
+        "ltd",
+        "co",
+        "corp",
+        "jan",
+        "feb",
+        "mar",
+        "apr",
+        "jun",
+        "jul",
+        "aug",
+        "sep",
+        "sept",
+        "oct",
+        "nov",
+        "dec",
+    ]
 )
 """Abbreviations that end no sentence when a number follows. May is missing: it is a word."""
 

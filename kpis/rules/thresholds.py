@@ -1,7 +1,7 @@
 """The number that a statistic is held against, and who chose it.
 
 The numbers of a call win over those of the deployment, and both over the rule's own. Who chose is told by where the key
-stands; in the answers of the reference, which compares values, a chosen number equal to the rule's own reads as its own.
+stands; in the answers of the reference, which compares values, a chosen number equal to the rule's own is its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kpis.terms.evaluation_settings import Settings
 from kpis.terms.evaluation_words import Correction, ThresholdSource
 
-__all__ = ["Threshold", "chosen", "is_number", "threshold"]
+__all__ = ["Threshold", "ThresholdError", "chosen", "is_number", "threshold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +33,23 @@ def chosen(settings: Settings, key: str) -> object:
     return settings.per_call[key] if key in settings.per_call else settings.rule_thresholds.get(key)
 
 
+class ThresholdError(ValueError):
+    """Somebody set a threshold to what is no number: the rule cannot answer."""
+
+
 def threshold(settings: Settings, default: float, *keys: str) -> Threshold:
-    """The number under the first of ``keys`` that somebody set, else the rule's own."""
+    """The number under the first of ``keys`` that somebody set, else the rule's own.
+
+    Raises:
+        ThresholdError: what was set is no number.
+    """
     for key in keys:
         value = chosen(settings, key)
-        if isinstance(value, int | float) and is_number(value):
-            return Threshold(value, _source(settings, default, value, key))
+        if value is None:
+            continue
+        if not isinstance(value, int | float) or not is_number(value):
+            raise ThresholdError(f"{key} is set to {value!r:.40}, and has to be a number")
+        return Threshold(value, _source(settings, default, value, key))
     return Threshold(default, ThresholdSource.DEFAULT)
 
 

@@ -159,7 +159,7 @@ class Finding:
     """A rule's claim with what the settings make of the rule: what the judge composes.
 
     ``critical`` is the effective one, ``critical_by_config`` says that a list decided it; ``saw`` are those of the
-    rule's needs that the case carried, in canonical order.
+    rule's needs that the case carried, as the rule lists them.
     """
 
     rule: RuleFacts

@@ -54,5 +54,10 @@ def test_the_reader_counts_what_plain_parsing_counts(tmp_path: Path) -> None:
 def test_the_table_names_each_way(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--megabytes", "1", "--repeat", "1", "--folder", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.partition(",")[0] for line in lines[1:]] == ["plain orjson", "plain msgspec", "this reader"]
+    assert [line.partition(",")[0] for line in lines[1:]] == [
+        "plain orjson",
+        "plain msgspec",
+        "this reader",
+        "the whole command",
+    ]
     assert all("MB/s" in line or "orjson is not installed" in line for line in lines[1:])

@@ -95,7 +95,7 @@ def test_prices_are_exact_in_picodollars() -> None:
 def test_a_users_price_goes_before_ours(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(f'[model."gpt-5"]\n{ROW}[model.local]\nids = ["llama*"]\n{ROW}', encoding="utf-8")
-    table = user_prices(path)
+    table = user_prices(path, Path.read_bytes)
     mine, ours = table.find("gpt-5"), table.find("gpt-4.1")
     assert mine is not None
     assert ours is not None
@@ -154,7 +154,7 @@ def test_a_slip_is_one_sentence_with_the_next_command(body: bytes, says: str) ->
 
 def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
     with pytest.raises(PriceError, match="cannot be read"):
-        user_prices(tmp_path / "none.toml")
+        user_prices(tmp_path / "none.toml", Path.read_bytes)
 
 
 def test_an_empty_table_prices_nothing() -> None:

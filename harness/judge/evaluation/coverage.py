@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
+from types import MappingProxyType
 
 from kpis.terms.claim import ClaimState
 from kpis.terms.evaluation import Finding
@@ -52,17 +54,24 @@ def why_skipped(findings: Sequence[Finding]) -> str:
     return "; ".join(dict.fromkeys(item.claim.skip.reason for item in findings if item.claim.skip))
 
 
+_NEVER_ASKED = {name: Asked(name, Status.NOT_APPLICABLE, "no rule that ran asks this", 0, 0) for name in Question}
+
+
 def _asked(question: Question, findings: Sequence[Finding]) -> Asked:
     asking = [item for item in findings if item.rule.question is question]
     if not asking:
-        return Asked(question, Status.NOT_APPLICABLE, "no rule that ran asks this", 0, 0)
-    answered = sum(1 for item in asking if item.claim.state is not ClaimState.UNKNOWN)
+        return _NEVER_ASKED[question]
+    answered = sum([item.claim.state is not ClaimState.UNKNOWN for item in asking])
     if answered:
         return Asked(question, Status.JUDGED, None, answered, len(asking))
     return Asked(question, Status.UNJUDGED, why_skipped(asking), 0, len(asking))
 
 
+@lru_cache(maxsize=2 ** len(Need))
+def _inputs(present: frozenset[Need]) -> Mapping[Need, bool]:
+    return MappingProxyType({need: need in present for need in Need})
+
+
 def coverage_of(findings: Sequence[Finding], present: frozenset[Need]) -> Coverage:
     """The coverage of a case that carried ``present``, by the findings of all rules that ran."""
-    inputs = {need: need in present for need in Need}
-    return Coverage(inputs, tuple(_asked(question, findings) for question in Question))
+    return Coverage(_inputs(present), tuple([_asked(question, findings) for question in Question]))

@@ -94,16 +94,22 @@ def _open(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _missing(findings: Sequence[Finding], settings: Settings, consulted: Consulted) -> tuple[str, ...]:
-    """Of the required evidence, in the order of the settings, what no rule that answered has seen."""
+    """What had to be seen and was not: required evidence, in the order of the settings, and the accuracy of a fire."""
+    missing: tuple[str, ...] = ()
+    if settings.required_evidence:
+        missing = _unseen(findings, settings, consulted)
+    if settings.has(Correction.UNMEASURED_IS_NOT_CLEAN):
+        missing += consulted.unmeasured
+    return missing
+
+
+def _unseen(findings: Sequence[Finding], settings: Settings, consulted: Consulted) -> tuple[str, ...]:
     seen = {need for item in evaluated(findings) for need in item.saw}
     if settings.has(Correction.ASKED_EVIDENCE_COUNTS):
         declared = {need for item in findings for need in item.rule.needs}
         # What was sent and no rule that ran looks at cannot be seen; whoever required it got what he asked for.
         seen |= {need for need in consulted.present if need not in declared}
-    missing = tuple(need.value for need in settings.required_evidence if need not in seen)
-    if settings.has(Correction.UNMEASURED_IS_NOT_CLEAN):
-        missing += consulted.unmeasured
-    return missing
+    return tuple(need.value for need in settings.required_evidence if need not in seen)
 
 
 def compose(findings: Sequence[Finding], settings: Settings, consulted: Consulted) -> EvaluationVerdict:

@@ -67,11 +67,35 @@ def _sorted(thresholds: Mapping[str, object]) -> dict[str, object]:
     return {key: thresholds[key] for key in in_code_units(thresholds)}
 
 
+class _Same:
+    """Settings as a key: most cases share one object, and comparing it would cost what hashing it does."""
+
+    __slots__ = ("settings",)
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def __hash__(self) -> int:
+        return id(self.settings)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.settings is self.settings
+
+
 def config_hash(settings: Settings) -> str:
     """The hash of the settings, whatever the order of their keys.
 
     What this one call changed and what composes the verdict is in it only with ``composer_in_hash``.
+
+    Raises:
+        ValueError: a threshold is no finite number, text, truth value, list or object of such.
     """
+    return _config(_Same(settings))
+
+
+@lru_cache(maxsize=16)
+def _config(same: _Same) -> str:
+    settings = same.settings
     document: dict[str, object] = {
         "threshold": settings.threshold,
         "ruleThresholds": _sorted(settings.rule_thresholds),

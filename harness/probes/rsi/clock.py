@@ -129,7 +129,7 @@ class Catches(_Slice):
         track, found = self._loop.track, self._found
 
         def lands() -> None:
-            landing.write_text(f"{following()[0]}\n")
+            landing.write_text(f"{following()[0]}\n", encoding="ascii")
 
         if is_async(track):
 

@@ -15,7 +15,7 @@ def archives(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, bytes]]:
 
     def made(entries: list[tuple[tarfile.TarInfo, bytes]]) -> bytes:
         out = BytesIO()
-        with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT, encoding="utf-8") as tar:
             for entry, data in entries:
                 entry.size = len(data)
                 tar.addfile(entry, BytesIO(data))

@@ -77,7 +77,7 @@ def _descriptors() -> Iterator[tuple[tuple[int, str], str]]:
     """Every open descriptor with what it leads to; that of the listing itself leads nowhere by then."""
     for each in _numbered(_PROC / "self" / "fd"):
         try:
-            target = os.readlink(each)
+            target = str(each.readlink())
         except OSError:
             continue
         yield (int(each.name), target), target

@@ -7,19 +7,33 @@ are alike, so that none is served from memory. The tools are the probe's own and
 from __future__ import annotations
 
 import shutil
+import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from harness.measure.clock import WorkNotDoneError
-from harness.probes._awaiting import settled
+from harness.measure.clock import Undefined, WorkNotDoneError, is_async
+from harness.probes._awaiting import awaits, settled
+from harness.probes.session._places import Place, place
 from seams.contract.lifecycle import Given, Lifecycle
 from seams.contract.syscall import Result, ToolCall
 from seams.contract.turn import DEFAULT_BUDGET, Message
 from seams.contract.verdict import Status
 
-__all__ = ["BROKEN", "SYSTEM", "TEXT_A_TURN", "Tools", "fresh_folder", "given", "opened", "require_memory", "turned"]
+__all__ = [
+    "BROKEN",
+    "SYSTEM",
+    "TEXT_A_TURN",
+    "Tools",
+    "fresh_folder",
+    "given",
+    "opened",
+    "require_memory",
+    "rest",
+    "room",
+    "turned",
+]
 
 SYSTEM = "You run the claims desk. Look up every claim before you answer, and name the notes that you used."
 BROKEN = "read_archive"
@@ -83,10 +97,35 @@ def fresh_folder(folder: Path) -> Path:
     return folder
 
 
+def room() -> Place:
+    """In memory where that is possible: no disk is waited for."""
+    found = place("tmpfs")
+    return Place() if isinstance(found, Undefined) else found
+
+
+async def rest(waits: bool, seconds: float = 0.0) -> None:
+    """Let the loop go round where there is one, so that what was only asked to end can end."""
+    if waits:
+        import asyncio  # here, because a synchronous runtime needs none of it
+
+        for _ in range(3):
+            await asyncio.sleep(0)
+        await asyncio.sleep(seconds)
+    elif seconds:
+        threading.Event().wait(seconds)
+
+
 async def opened(lifecycle: Lifecycle, folder: Path) -> tuple[Any, Tools]:
-    """A new session in an emptied folder, and its tools."""
+    """A new session in an emptied folder, and its tools.
+
+    Raises:
+        TypeError: a method of the session waits, and ``open``, by which it is seen whether a loop is needed, does not.
+    """
     tools = Tools()
-    return await settled(lifecycle.open(SYSTEM, tools, fresh_folder(folder))), tools
+    session = await settled(lifecycle.open(SYSTEM, tools, fresh_folder(folder)))
+    if awaits(session, "run_turn", "close") and not is_async(lifecycle.open):
+        raise TypeError("The session that open() gave has a method that waits: declare open() async as well.")
+    return session, tools
 
 
 async def turned(session: Any, tools: Tools, turn: int, *, broken: bool = False) -> int:

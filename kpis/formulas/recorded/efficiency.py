@@ -7,16 +7,17 @@ numbers are never a gate: a longer way may be the right one.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
-
 from kpis.formulas.recorded.parts import Summed
 from kpis.formulas.recorded.view import RunView
 from kpis.terms.trace import ThreadKind, UserKind
 
-__all__ = ["SCORE_UNIT", "EfficiencyParts", "efficiency_parts"]
+__all__ = ["LARGEST_SCORE", "SCORE_UNIT", "EfficiencyParts", "efficiency_parts"]
 
 SCORE_UNIT = 10**9
 """Scores are summed as integers of a thousand-millionth, so that the order of runs does not show."""
+
+LARGEST_SCORE = 10**12
+"""What is beyond this, either way, is no score but a fault of the recording, and left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,8 @@ def efficiency_parts(view: RunView) -> EfficiencyParts:
         for turn in view.run.turns
     )
     calls = len(view.calls)
-    scores = [facts.score for facts in view.run.facts if facts.score is not None and isfinite(facts.score)]
+    told = [facts.score for facts in view.run.facts if facts.score is not None]
+    scores = [score for score in told if abs(score) <= LARGEST_SCORE]  # which no NaN is
     said = [facts.success for facts in view.run.facts if facts.success is not None]
     return EfficiencyParts(
         runs=1,

@@ -40,9 +40,10 @@ class Trend(StrEnum):
 
 
 class Shift(NamedTuple):
-    """How far the least, the median and the greatest reading of the second half lie above those of the first.
+    """How far the low end, the median and the high end of the second half lie above those of the first.
 
-    In bytes a turn: over the turns from the middle of one half to that of the other.
+    In bytes a turn: over the turns from the middle of one half to that of the other. An end is what is left of a half
+    without one reading in fifty on that side, so that what a turn held for a moment is none.
     """
 
     low: float
@@ -51,13 +52,28 @@ class Shift(NamedTuple):
 
 
 class Retention(NamedTuple):
-    """The trend, in a few words why, the slope in bytes a turn, the shift, and the interval of Sen's slope at 99 %."""
+    """The trend, in a few words why, the shift, and the interval of Sen's slope at 99 %, both in bytes a turn."""
 
     trend: Trend
     why: str
-    slope: float
     shift: Shift
     interval: tuple[float, float]
+
+    @property
+    def retained(self) -> int | None:
+        """The slope in whole bytes a turn, as finely as the readings tell it; None where the trend is unknown.
+
+        Of a flat session the smallest of its shifts, in steps of :data:`FLAT` towards zero. Of one that grows the shift
+        of the median, in steps of the power of two that covers what the three disagree by: one byte without noise.
+        """
+        if self.trend is Trend.UNKNOWN:
+            return None
+        if self.trend is Trend.FLAT:
+            return int(min(self.shift, key=abs) / FLAT) * int(FLAT)
+        step = 1
+        while step < max(self.shift) - min(self.shift):
+            step *= 2
+        return round(self.shift.middle / step) * step
 
 
 def sen_interval(readings: Sequence[float]) -> tuple[float, float]:
@@ -73,7 +89,7 @@ def sen_interval(readings: Sequence[float]) -> tuple[float, float]:
     pairs = len(slopes)
     ties = sum(t * (t - 1) * (2 * t + 5) for t in Counter(readings).values())
     reach = QUANTILE * math.sqrt((n * (n - 1) * (2 * n + 5) - ties) / 18)
-    below = max(math.floor((pairs - reach) / 2), 0)
+    below = max(math.floor((pairs - reach) / 2) - 1, 0)
     above = min(math.ceil((pairs + reach) / 2), pairs - 1)
     return slopes[below], slopes[above]
 
@@ -81,9 +97,10 @@ def sen_interval(readings: Sequence[float]) -> tuple[float, float]:
 def retention(readings: Sequence[float]) -> Retention:
     """What bytes held after each of several turns, in order, say of a session. Of an odd number the first is left out.
 
-    ``growing``: Sen's interval lies above :data:`REFERENCE`, above zero in either half too, and the least, the median
-    and the greatest reading all rise by half of its lower end at least. ``flat``: otherwise, where none of the three
-    moves by more than :data:`FLAT`. ``unknown``: everything else, such as noise, one step, or growth that begins late.
+    ``growing``: Sen's interval lies above :data:`REFERENCE`, above zero in either half too, and the low end, the
+    median and the high end all rise by half of its lower bound at least. ``flat``: otherwise, where neither end moves
+    by more than :data:`FLAT`; a leak lifts the low one, and a leak that begins late the high one. ``unknown``:
+    everything else, such as noise, or one step.
 
     Raises:
         ValueError: there are fewer than :data:`FEWEST` readings.
@@ -93,12 +110,19 @@ def retention(readings: Sequence[float]) -> Retention:
     half = len(readings) // 2
     after = readings[-half:]
     before = readings[-2 * half : -half]
-    shift = Shift(*((of(after) - of(before)) / half for of in (min, median, max)))
+    shift = Shift(*((late - early) / half for early, late in zip(_levels(before), _levels(after), strict=True)))
     whole = sen_interval(readings[-2 * half :])
     rises = whole[0] > REFERENCE and all(sen_interval(each)[0] > 0 for each in (before, after))
     if rises and min(shift) >= whole[0] / 2:
-        return Retention(Trend.GROWING, "it rises all along and does not fall back", shift.middle, shift, whole)
-    if max(map(abs, shift)) <= FLAT:
+        return Retention(Trend.GROWING, "it rises all along and does not fall back", shift, whole)
+    if max(abs(shift.low), abs(shift.high)) <= FLAT:
         why = f"its second half spans what its first did, to {FLAT:g} bytes a turn"
-        return Retention(Trend.FLAT, why, shift.middle, shift, whole)
-    return Retention(Trend.UNKNOWN, "it moves, and not all along", shift.middle, shift, whole)
+        return Retention(Trend.FLAT, why, shift, whole)
+    return Retention(Trend.UNKNOWN, "it moves, and not all along", shift, whole)
+
+
+def _levels(readings: Sequence[float]) -> tuple[float, float, float]:
+    """The low end, the median and the high end."""
+    ordered = sorted(readings)
+    spared = len(ordered) // 50
+    return ordered[spared], median(ordered), ordered[-1 - spared]

@@ -100,7 +100,7 @@ def test_one_bad_probe_does_not_cost_the_others(loopladder: Command, project: Pa
         (("run", "--kpi", "denies", "--workload", "nowhere.json"), 2, "nowhere.json"),
         (("run", "--kpi", "denies", "--budget", "soon"), 2, "soon"),
         (("run", "--kpi", "denies", "--quick", "--full"), 2, "not allowed with"),
-        (("run", "--layer", "rsi"), 5, "proposed"),
+        (("run", "--layer", "stream"), 5, "proposed"),
         (("run", "--kpi", "denies", "--resume"), 2, "no interrupted run"),
         (("frobnicate",), 2, "invalid choice"),
         ((), 2, ""),

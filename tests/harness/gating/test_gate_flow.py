@@ -123,7 +123,7 @@ def test_a_file_that_cannot_be_written_costs_no_pair(
 ) -> None:
     with monkeypatch.context() as patch:
 
-        def full(*_words: object) -> None:
+        def full(*_words: object, **_more: object) -> None:
             raise StoreError("The disk is full.")
 
         patch.setattr(job, "write_atomic", full)

@@ -70,7 +70,7 @@ def test_loops_that_were_tampered_with_are_none(loops: Any) -> None:
 def _interrupted(edited: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with monkeypatch.context() as patch:
 
-        def full(*_words: object) -> None:
+        def full(*_words: object, **_more: object) -> None:
             raise StoreError("The disk is full.")
 
         patch.setattr(job, "write_atomic", full)

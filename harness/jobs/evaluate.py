@@ -1,0 +1,120 @@
+"""Evaluate cases: each line becomes an answer or says why it could not, in order, one at a time.
+
+Nothing is kept from one case to the next but counts and the intervals that were drawn, so that a stream of any length
+runs in the same memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from harness import __version__
+from harness.formats.case_lines import Line, bounded_lines
+from harness.formats.evaluation_case import read_case
+from harness.formats.limits import FormatError, Limits
+from harness.jobs.evaluate_config import Deployment
+from harness.judge.evaluation.judge import Evaluation, judge
+from harness.record.evaluation_write import NotFinite, response
+from kpis.rules.criticality import CriticalityError
+from kpis.rules.presence import present
+from kpis.rules.run import findings
+from kpis.terms.claim import VerdictState
+from kpis.terms.evaluation_case import Case
+from kpis.terms.evaluation_words import Correction, Need
+
+__all__ = ["Answer", "Judgement", "carried", "evaluate", "evaluate_case", "evaluate_stream"]
+
+ENGINE = f"loopladder {__version__}"
+_EVERYTHING = "No eval_type was named, so every bundle ran."
+_ID_LENGTH = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A case and what became of it."""
+
+    case: Case
+    evaluation: Evaluation
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What stands in the place of one line. ``judgement`` is None where the line could not be read."""
+
+    line: Line
+    document: dict[str, Any]
+    judgement: Judgement | None
+
+    @property
+    def state(self) -> VerdictState | None:
+        """Pass, fail or unknown; None where there was nothing to judge."""
+        return None if self.judgement is None else self.judgement.evaluation.verdict.state
+
+
+def evaluate(case: Case, deployment: Deployment) -> Evaluation:
+    """One case, judged.
+
+    Raises:
+        CriticalityError: the lists of critical rules cannot be used.
+    """
+    return judge(findings(case), carried(case), case.settings, deployment.table, case.eval_type)
+
+
+def carried(case: Case) -> frozenset[Need]:
+    """What the case carried."""
+    return frozenset(need for need, there in present(case).items() if there)
+
+
+def evaluate_case(
+    body: bytes, deployment: Deployment, judged_at: str, limits: Limits
+) -> tuple[Judgement, dict[str, Any]]:
+    """The judgement of the case in ``body``, and the answer as plain values.
+
+    The id follows from the case and from what it was judged by, so that the same question has the same one.
+
+    Raises:
+        FormatError: it is no case. CriticalityError: its lists of critical rules cannot be used.
+        NotFinite: its numbers lead to one that JSON cannot hold.
+    """
+    case = read_case(body, deployment.settings, deployment.rules, limits)
+    found = evaluate(case, deployment)
+    made_with = f"{ENGINE}\n{found.provenance and (found.provenance.ruleset, found.provenance.config)}\n"
+    ident = hashlib.sha256(made_with.encode() + body).hexdigest()[:_ID_LENGTH]
+    document = response(
+        found,
+        ident=ident,
+        case=case.id,
+        judged_at=judged_at,
+        engine=f"{ENGINE} as the reference" if deployment.is_reference else ENGINE,
+        note=None if case.named_type else _EVERYTHING,
+        counted=case.settings.has(Correction.COVERAGE_IS_COUNTED),
+    )
+    return Judgement(case, found), document
+
+
+def evaluate_stream(
+    stream: BinaryIO, name: str, deployment: Deployment, now: Callable[[], str], limits: Limits | None = None
+) -> Iterator[Answer]:
+    """An answer for each line of ``stream`` that holds something; ``name`` is how its reader knows it."""
+    limits = limits or Limits()
+    for line in bounded_lines(stream, limits):
+        if line.body is None:
+            yield _bad(line, name, f"The case is longer than {limits.max_line:,} bytes")
+            continue
+        try:
+            judgement, document = evaluate_case(line.body, deployment, now(), limits)
+        except (FormatError, CriticalityError, NotFinite) as error:
+            yield _bad(line, name, str(error))
+        else:
+            yield Answer(line, document, judgement)
+
+
+def _bad(line: Line, name: str, why: str) -> Answer:
+    sentence = (
+        f"{name}, line {line.number}: {why.rstrip('.')}. "
+        f"Correct the line, then run again: python -m harness evaluate {name}"
+    )
+    return Answer(line, {"line": line.number, "error": sentence}, None)

@@ -1,0 +1,104 @@
+"""The file of an accuracy table: TOML in, :class:`~harness.judge.evaluation.accuracy.AccuracyTable` out.
+
+Tables that ship are known by name, others by path. Refuses to guess: counts are whole numbers of cases, and the file
+says whose labels they rest on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from harness.formats.limits import FormatError, regular_bytes
+from harness.judge.evaluation.accuracy import AccuracyTable, Counts, Labelling
+from kpis.errors import did_you_mean
+
+__all__ = ["REFERENCE", "SCHEMA", "decode", "named_table", "shipped"]
+
+SCHEMA = "harness.accuracy/1"
+REFERENCE = "reference-0.10.0"
+
+_FOLDER = Path(__file__).parent / "accuracy_tables"
+_KEYS = {"schema", "version", "release", "labelling", "rule"}
+_CELLS = ("tp", "fp", "fn", "tn")
+_AGAIN = "Correct it, or name a table that ships: accuracy = "
+
+
+def shipped() -> list[str]:
+    """The names of the tables that come with this package."""
+    return sorted(path.stem for path in _FOLDER.glob("*.toml"))
+
+
+@cache
+def _of_ours(name: str) -> AccuracyTable:
+    return decode((_FOLDER / f"{name}.toml").read_bytes(), name)
+
+
+def named_table(word: str, folder: Path) -> AccuracyTable:
+    """The table that ``word`` names: one that ships, else a file, relative to ``folder``.
+
+    Raises:
+        FormatError: there is none, or it cannot be used.
+    """
+    if word in shipped():
+        return _of_ours(word)
+    path = folder / word
+    try:
+        body = regular_bytes(path)
+    except OSError as error:
+        hint = did_you_mean(word, shipped())
+        raise FormatError(
+            f"The accuracy table {word} cannot be read{hint}: {error.strerror}. {_AGAIN}{shipped()[0]!r}"
+        ) from None
+    return decode(body, path.stem)
+
+
+def decode(body: bytes, name: str) -> AccuracyTable:
+    """The table that ``body`` is; ``name`` is how a verdict names it.
+
+    Raises:
+        FormatError: it is no accuracy table, or a row of it cannot be used.
+    """
+    try:
+        document = tomllib.loads(body.decode("utf-8"))
+    except ValueError as error:  # of the encoding, or of the TOML
+        raise _fault(name, f"is no TOML ({error})") from None
+    if document.get("schema") != SCHEMA:
+        raise _fault(name, f"is of schema {document.get('schema')!r}, not {SCHEMA}")
+    if unknown := document.keys() - _KEYS:
+        raise _fault(name, f"has the unknown key {sorted(unknown)[0]}")
+    for key in ("version", "release"):
+        if not isinstance(document.get(key), str) or not document[key]:
+            raise _fault(name, f"has no {key}, a text")
+    try:
+        labelling = Labelling(document.get("labelling"))
+    except ValueError:
+        words = " or ".join(repr(each.value) for each in Labelling)
+        raise _fault(name, f"does not say who labelled its cases: labelling = {words}") from None
+    rows = document.get("rule")
+    if not isinstance(rows, dict) or not rows:
+        raise _fault(name, "has no table [rule]")
+    return AccuracyTable(
+        name,
+        document["version"],
+        document["release"],
+        labelling,
+        {rule: _counts(name, rule, row) for rule, row in rows.items()},
+        hashlib.sha256(body).hexdigest(),
+    )
+
+
+def _counts(name: str, rule: str, row: Any) -> Counts:
+    if not isinstance(row, dict) or row.keys() != set(_CELLS):
+        raise _fault(name, f"does not give {', '.join(_CELLS)}, and only these, for {rule}")
+    for cell in _CELLS:
+        if isinstance(row[cell], bool) or not isinstance(row[cell], int) or row[cell] < 0:
+            raise _fault(name, f"gives {row[cell]!r} for {cell} of {rule}, which is no number of cases")
+    return Counts(**row)
+
+
+def _fault(name: str, what: str) -> FormatError:
+    return FormatError(f"The accuracy table {name} {what}. {_AGAIN}{REFERENCE!r}")

@@ -1,0 +1,174 @@
+"""The answer of one evaluation as a model, and the verdict that gates, ratchets and replays answer in as well.
+
+Open as its parts are (:mod:`harness.record.evaluation_parts`). The judge knows nothing of these models, and whoever
+writes does not pass through them: they are for readers, and for the tests that hold the writers to them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import ConfigDict, model_validator
+
+from harness.record.evaluation_parts import Evidence, Open, Share, Uncertainty, Value, Whole
+from kpis.terms.claim import Confidence, VerdictState
+from kpis.terms.evaluation_words import Bundle, Need, Question, RuleKind, SkipClass
+
+__all__ = ["DRAFT", "SCHEMA", "EvaluationResponse", "RuleResult", "Verdict", "evaluation_schema"]
+
+SCHEMA = "harness.evaluation/1"
+DRAFT = "https://json-schema.org/draft/2020-12/schema"
+
+Basis = Literal[
+    "policy_gate",
+    "detector_veto",
+    "critical_unknown",
+    "required_evidence_missing",
+    "risk_over_loss",
+    "score_below_threshold",
+    "clean",
+    "no_rules",
+]
+
+
+class RuleResult(Open):
+    """One rule. ``passed`` says that it stayed quiet; a skipped one says so, and why."""
+
+    ruleName: str  # noqa: N815
+    ruleId: str | None = None  # noqa: N815
+    category: Bundle | None = None
+    critical: bool | None = None
+    criticalSource: Literal["default", "config"] | None = None  # noqa: N815
+    passed: bool
+    score: float
+    message: str
+    skipped: bool | None = None
+    skipReason: str | None = None  # noqa: N815
+    configInvalid: bool | None = None  # noqa: N815
+    budgetExceeded: bool | None = None  # noqa: N815
+    kind: RuleKind | None = None
+    role: Literal["gate", "veto", "risk", "advisory", "term"] | None = None
+    question: Question | None = None
+    classes: list[str] | None = None
+    ruleVersion: int | None = None  # noqa: N815
+    saw: list[Need] | None = None
+    skipClass: SkipClass | None = None  # noqa: N815
+    uncertainty: Uncertainty | None = None
+    evidence: list[Evidence] | None = None
+    value: Value | None = None
+
+
+class Risk(Open):
+    """The probability that an output is bad, with its 95 % interval, which holds it."""
+
+    pBad: Share  # noqa: N815
+    lo: Share
+    hi: Share
+
+
+_AGREES = {
+    "if": {"properties": {"state": {"const": VerdictState.PASS.value}}, "required": ["state"]},
+    "then": {"properties": {"passed": {"const": True}}},
+    "else": {"properties": {"passed": {"const": False}}},
+}
+
+
+class Verdict(Open):
+    """Pass, fail or unknown; the layer that decided; because of what; the risk, where it was consulted."""
+
+    model_config = ConfigDict(json_schema_extra=_AGREES)  # type: ignore[typeddict-item]
+
+    state: VerdictState
+    passed: bool
+    basis: Basis
+    by: list[str]
+    risk: Risk | None
+    confidence: Confidence | None = None
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.passed is not (self.state is VerdictState.PASS):
+            raise ValueError("passed says that the state is pass, and nothing else")
+        return self
+
+
+class Category(Open):
+    """One bundle by itself; score and passed are null where nothing was judged."""
+
+    score: float | None
+    passed: bool | None
+    rules_evaluated: Whole
+    rules_skipped: Whole
+    insufficient_data: bool
+    critical_failures: list[str] | None = None
+    critical_skipped: list[str] | None = None
+
+
+class Asked(Open):
+    """One question: whether it was judged, and why not."""
+
+    id: Question
+    status: Literal["judged", "unjudged", "not_applicable"]
+    why: str | None = None
+
+
+class Dormant(Open):
+    """A deployed rule that gates and is put aside."""
+
+    ruleId: str  # noqa: N815
+    name: str
+    reason: str
+
+
+class Coverage(Open):
+    """What the case carried, and which questions were judged."""
+
+    inputs: dict[str, bool]
+    questions: list[Asked]
+    dormant: list[Dormant] | None = None
+
+
+class Thresholds(Open):
+    """The threshold of the score, and those that the deployment set by key."""
+
+    default: float
+    perRule: dict[str, Any] | None = None  # noqa: N815
+
+
+class Provenance(Open):
+    """What the verdict was made with, and when."""
+
+    engine: str
+    rulesetHash: str  # noqa: N815
+    configHash: str  # noqa: N815
+    thresholds: Thresholds
+    corpusVersion: str | None = None  # noqa: N815
+    judgedAt: str  # noqa: N815
+
+
+class EvaluationResponse(Open):
+    """What ``evaluate`` writes for one case."""
+
+    id: str
+    trace_id: str | None = None
+    verdict: Verdict | None = None
+    coverage: Coverage | None = None
+    provenance: Provenance | None = None
+    erased_at: str | None = None
+    eval_type: Literal["completeness", "relevance", "safety", "cost", "custom", "all"]
+    score: float
+    passed: bool
+    rule_results: list[RuleResult]
+    suggestions: list[str]
+    rules_evaluated: Whole
+    rules_skipped: Whole
+    insufficient_data: bool
+    critical_failures: list[str] | None = None
+    critical_skipped: list[str] | None = None
+    categories: dict[str, Category] | None = None
+    note: str | None = None
+
+
+def evaluation_schema() -> dict[str, Any]:
+    """The JSON Schema of one line that ``evaluate`` writes; where a line could not be read stands an error."""
+    return {**EvaluationResponse.model_json_schema(), "$schema": DRAFT, "title": SCHEMA}

@@ -1,0 +1,259 @@
+"""One evaluation as a line of JSON: plain values, keys sorted, the names of the published schema.
+
+What does not apply to a rule result is left out; a verdict has all its keys, null where they say nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import msgspec
+
+from harness.judge.evaluation.coverage import Coverage
+from harness.judge.evaluation.judge import Category, Evaluation, Judged
+from harness.judge.evaluation.layers import EvaluationVerdict
+from harness.judge.evaluation.predictive import Interval
+from harness.judge.evaluation.provenance import Provenance
+from harness.judge.evaluation.scores import Tally
+from harness.judge.evaluation.uncertainty import ByDefinition, ByPolicy, Published, Uncertainty
+from kpis.terms.claim import ClaimState
+from kpis.terms.evaluation import Citation, Count, EvidenceItem, Pattern, Span, ToolCallAt
+from kpis.terms.evaluation_words import SkipClass
+
+__all__ = ["NotFinite", "encode", "response"]
+
+_ENCODER = msgspec.json.Encoder(order="sorted")
+
+
+class NotFinite(ValueError):
+    """A rule came to a number that JSON cannot hold: a sentence that names the rule."""
+
+
+def encode(document: dict[str, Any]) -> bytes:
+    """One line of UTF-8 JSON, keys sorted. Half a surrogate pair, which UTF-8 cannot hold, is spelled by its number."""
+    try:
+        return _ENCODER.encode(document) + b"\n"
+    except UnicodeEncodeError:
+        text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+        return (text + "\n").encode("ascii")
+
+
+def response(
+    found: Evaluation, *, ident: str, case: str, judged_at: str, engine: str, note: str | None, counted: bool
+) -> dict[str, Any]:
+    """The answer for one case as plain values.
+
+    ``ident`` is the id of this evaluation and ``case`` that of the case; ``judged_at`` an ISO time. ``counted``: the
+    coverage says how many of the rules that ask a question have answered it.
+
+    Raises:
+        NotFinite: a score or a statistic is no finite number.
+    """
+    document: dict[str, Any] = {
+        "id": ident,
+        "eval_type": "all" if found.bundle is None else found.bundle.value,
+        "score": found.tally.score,
+        "passed": found.verdict.passed,
+        "verdict": _verdict(found.verdict),
+        "rule_results": [_result(item) for item in found.results],
+        "suggestions": list(found.suggestions),
+        **_counts(found.tally),
+    }
+    if case:
+        document["case"] = case
+    if found.coverage is not None:
+        document["coverage"] = _coverage(found.coverage, counted=counted)
+    if found.provenance is not None:
+        document["provenance"] = _provenance(found.provenance, judged_at, engine)
+    if found.categories is not None:
+        document["categories"] = {bundle.value: _category(each) for bundle, each in found.categories.items()}
+    if found.interpretations:
+        document["interpretations"] = [
+            {
+                key: value
+                for key, value in (
+                    ("severity", each.severity),
+                    ("rule", each.rule),
+                    ("configKey", each.setting),
+                )
+                if value is not None
+            }
+            for each in found.interpretations
+        ]
+    if note is not None:
+        document["note"] = note
+    return document
+
+
+def _counts(counted: Tally) -> dict[str, Any]:
+    members: dict[str, Any] = {
+        "rules_evaluated": counted.evaluated,
+        "rules_skipped": counted.skipped,
+        "insufficient_data": counted.insufficient,
+    }
+    if counted.critical_failures:
+        members["critical_failures"] = list(counted.critical_failures)
+    if counted.critical_skipped:
+        members["critical_skipped"] = list(counted.critical_skipped)
+    return members
+
+
+def _category(found: Category) -> dict[str, Any]:
+    score = None if found.tally.insufficient else found.tally.score
+    return {"score": score, "passed": found.passed, **_counts(found.tally)}
+
+
+def _verdict(verdict: EvaluationVerdict) -> dict[str, Any]:
+    members: dict[str, Any] = {
+        "state": verdict.state.value,
+        "passed": verdict.passed,
+        "basis": verdict.basis.value,
+        "by": list(verdict.by),
+        "risk": None,
+        "confidence": None if verdict.confidence is None else verdict.confidence.value,
+    }
+    if verdict.risk is not None:
+        members["risk"] = {
+            "pBad": verdict.risk.p_bad,
+            "lo": verdict.risk.low,
+            "hi": verdict.risk.high,
+            "perClass": {name.value: chance for name, chance in verdict.risk.per_class.items()},
+            "assumptions": list(verdict.risk.assumptions),
+        }
+    return members
+
+
+def _result(judged: Judged) -> dict[str, Any]:
+    finding, claim, rule = judged.finding, judged.finding.claim, judged.finding.rule
+    skip = claim.skip
+    # A rule that did not answer passed only where its skip itself reads as nothing wrong.
+    passed = claim.state is ClaimState.QUIET or (skip is not None and claim.score == 1)
+    members: dict[str, Any] = {
+        "ruleName": rule.name,
+        "category": rule.bundle.value,
+        "critical": finding.critical,
+        "criticalSource": "config" if finding.critical_by_config else "default",
+        "passed": passed,
+        "score": _finite(claim.score, rule.name),
+        "message": claim.note,
+        "kind": rule.kind.value,
+        "role": judged.role.value,
+        "classes": [name.value for name in rule.classes],
+        "ruleVersion": rule.version,
+        "saw": [need.value for need in finding.saw],
+    }
+    if rule.rule_id is not None:
+        members["ruleId"] = rule.rule_id
+    if rule.custom:
+        members["origin"] = "custom"
+    if rule.question is not None:
+        members["question"] = rule.question.value
+    if claim.value is not None:
+        members["value"] = {
+            "stat": claim.value.stat,
+            "unit": claim.value.unit,
+            "value": _finite(claim.value.value, rule.name),
+        }
+    if claim.evidence:
+        members["evidence"] = [_evidence(item, rule.name) for item in claim.evidence]
+    if skip is not None:
+        members |= {"skipped": True, "skipReason": skip.reason, "skipClass": skip.skip_class.value}
+        if skip.skip_class is SkipClass.CONFIG_INVALID:
+            members["configInvalid"] = True
+        elif skip.skip_class is SkipClass.DEFEATED:
+            members["budgetExceeded"] = True
+    if judged.uncertainty is not None:
+        members["uncertainty"] = _uncertainty(judged.uncertainty)
+    return members
+
+
+def _finite(value: float, rule: str) -> float:
+    if not math.isfinite(value):
+        raise NotFinite(f"{rule} came to {value}, which is no finite number")
+    return value
+
+
+def _evidence(item: EvidenceItem, rule: str) -> dict[str, Any]:
+    match item:
+        case Span():
+            place = {"start": item.start, "end": item.end}
+            return {"type": "span", "source": item.source, **place, "label": item.label}
+        case Pattern():
+            return {"type": "pattern", "name": item.name, "count": item.count}
+        case ToolCallAt():
+            return {"type": "toolCall", "index": item.index, "toolName": item.tool_name, "label": item.label}
+        case Citation():
+            return {"type": "citation", "url": item.url, "status": item.status}
+        case Count():
+            held = _finite(item.value, rule)
+            members: dict[str, Any] = {"type": "count", "stat": item.stat, "unit": item.unit, "value": held}
+            if item.threshold is not None:
+                members["threshold"] = _finite(item.threshold, rule)
+            if item.source is not None:
+                members["thresholdSource"] = item.source.value
+            return members
+
+
+def _interval(found: Interval) -> dict[str, float]:
+    return {"point": found.point, "lo": found.low, "hi": found.high}
+
+
+def _uncertainty(known: Uncertainty) -> dict[str, Any]:
+    match known:
+        case Published():
+            counts, table = known.counts, known.table
+            return {
+                "basis": "published_accuracy",
+                "fired": known.fired,
+                "ppv" if known.fired else "missRate": _interval(known.worth),
+                "prior": {"pi": known.prior, "source": "config" if known.configured else "default"},
+                "corpus": {
+                    "n": counts.n,
+                    "tp": counts.tp,
+                    "fp": counts.fp,
+                    "fn": counts.fn,
+                    "tn": counts.tn,
+                    "version": table.version,
+                    "release": table.release,
+                    "labelling": table.labelling.value,
+                },
+            }
+        case ByDefinition():
+            return {"basis": "definition", "conformance": {"n": known.n, "matched": known.matched}}
+        case ByPolicy():
+            return {"basis": "policy"}
+        case _:
+            return {"basis": "unmeasured", "why": known.why}
+
+
+def _coverage(found: Coverage, *, counted: bool) -> dict[str, Any]:
+    questions = []
+    for asked in found.questions:
+        row: dict[str, Any] = {"id": asked.question.value, "status": asked.status.value}
+        if asked.why is not None:
+            row["why"] = asked.why
+        if counted:
+            row |= {"evaluated": asked.evaluated, "of": asked.of}
+        questions.append(row)
+    return {"inputs": {need.value: there for need, there in found.inputs.items()}, "questions": questions}
+
+
+def _provenance(found: Provenance, judged_at: str, engine: str) -> dict[str, Any]:
+    thresholds: dict[str, Any] = {"default": found.threshold}
+    if found.per_rule:
+        thresholds["perRule"] = dict(found.per_rule)
+    members: dict[str, Any] = {
+        "engine": engine,
+        "rulesetHash": found.ruleset,
+        "configHash": found.config,
+        "thresholds": thresholds,
+        "corpusVersion": found.corpus,
+        "judgedAt": judged_at,
+    }
+    if found.table is not None:
+        members["accuracy"] = {"table": found.table[0], "sha256": found.table[1]}
+    if found.composer is not None:
+        members["composer"] = dict(found.composer)
+    return members

@@ -1,0 +1,172 @@
+"""Rules that somebody wrote: a type, its config, a weight, and for a deployed one a severity.
+
+Each is a policy: it fires by definition. One whose config is broken skips and says so, rather than passing everything;
+one that reaches a bound on its work skips as defeated. Lengths count UTF-16 units; keywords are found anywhere and
+whatever their case.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from kpis.rules.claims import held, skipped
+from kpis.rules.custom_regex import RegexError, finder, nested
+from kpis.rules.json_schema import SchemaError, TooMuchWork, satisfies
+from kpis.rules.subject import Rule, Subject
+from kpis.rules.thresholds import is_number
+from kpis.rules.utf16 import units
+from kpis.terms.evaluation import CustomRule, RuleClaim, RuleFacts
+from kpis.terms.evaluation_words import Correction, Mechanism, Need, RuleKind, Severity, SkipClass
+
+__all__ = ["TYPES", "custom_rule"]
+
+_Config = Mapping[str, object]
+_CRITICAL = frozenset({Severity.HIGH, Severity.CRITICAL})
+
+
+class _ConfigError(ValueError):
+    """The config is broken; the text says how."""
+
+
+def _number(config: _Config, *keys: str) -> float:
+    """The positive number under the first of ``keys`` that is there."""
+    for key in keys:
+        value = config.get(key)
+        if value is None:
+            continue
+        if isinstance(value, int | float) and is_number(value) and value > 0:
+            return value
+        raise _ConfigError(f"{key} is {value!r:.40}, and has to be a number above nought")
+    raise _ConfigError(f"needs {' or '.join(keys)}")
+
+
+def _keywords(config: _Config) -> list[str]:
+    words = config.get("keywords")
+    if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
+        raise _ConfigError("keywords has to be a list of texts with one at least")
+    return [word.lower() for word in words]
+
+
+def _regex(subject: Subject, config: _Config) -> bool:
+    """Whether the pattern is found in the output."""
+    pattern = config.get("pattern")
+    if not isinstance(pattern, str):
+        raise _ConfigError("pattern has to be a text")
+    try:
+        found = finder(pattern)
+    except RegexError as error:
+        raise _ConfigError(f"the pattern {error}") from None
+    if nested(pattern) and not subject.has(Correction.REGEX_BY_ENGINE):
+        raise _ConfigError("the pattern repeats what it repeats")
+    return found(subject.output)
+
+
+def _regex_match(subject: Subject, config: _Config) -> RuleClaim:
+    found = _regex(subject, config)
+    return held(found, "The pattern is found" if found else "The pattern is not found", score=float(found))
+
+
+def _regex_no_match(subject: Subject, config: _Config) -> RuleClaim:
+    found = _regex(subject, config)
+    return held(not found, "The pattern is found" if found else "The pattern is not found", score=float(not found))
+
+
+def _min_length(subject: Subject, config: _Config) -> RuleClaim:
+    least, length = _number(config, "min_length", "length", "min"), units(subject.output)
+    return held(length >= least, f"{length} of at least {least:g} chars", score=min(length / least, 1.0))
+
+
+def _max_length(subject: Subject, config: _Config) -> RuleClaim:
+    most, length = _number(config, "max_length", "length", "max"), units(subject.output)
+    return held(length <= most, f"{length} of at most {most:g} chars", score=1.0 if length <= most else most / length)
+
+
+def _contains(subject: Subject, config: _Config) -> RuleClaim:
+    words = _keywords(config)
+    least = config.get("threshold")
+    if least is None:
+        least = 1
+    elif not isinstance(least, int | float) or not is_number(least):
+        raise _ConfigError(f"threshold is {least!r:.40}, and has to be a number")
+    found = sum(word in subject.lower for word in words)
+    ratio = found / len(words)
+    return held(ratio >= least, f"{found} of {len(words)} keywords are there", score=ratio)
+
+
+def _excludes(subject: Subject, config: _Config) -> RuleClaim:
+    found = sum(word in subject.lower for word in _keywords(config))
+    return held(not found, f"{found} forbidden keywords are there", score=float(not found))
+
+
+def _json_schema(subject: Subject, config: _Config) -> RuleClaim:
+    checks = subject.has(Correction.SCHEMA_IS_CHECKED) and "schema" in config
+    try:
+        value = json.loads(subject.output, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        value, is_json = None, False
+    else:
+        is_json = True
+    try:
+        # The schema is read whatever the output is: a broken one is broken either way.
+        fits = satisfies(value, config["schema"]) if checks else True
+    except SchemaError as error:
+        raise _ConfigError(f"the schema cannot be used: {error}") from None
+    if not is_json:
+        return held(False, "The output is no JSON", score=0.0)
+    return held(fits, "The output is JSON of that shape" if fits else "The output has another shape", score=float(fits))
+
+
+def _no_number(word: str) -> float:
+    raise ValueError(f"{word} is no number of JSON")
+
+
+def _cost(subject: Subject, config: _Config) -> RuleClaim:
+    most, cost = _number(config, "max_cost", "max_usd"), subject.case.cost
+    if cost is None or (cost < 0 and subject.has(Correction.NEGATIVE_COST_IS_ABSENT)):
+        return skipped("no cost was sent")
+    return held(cost <= most, f"${cost:.4f} of at most ${most:.4f}", score=float(cost <= most))
+
+
+TYPES: Mapping[str, tuple[Callable[[Subject, _Config], RuleClaim], Mechanism, Need]] = {
+    "regex_match": (_regex_match, Mechanism.PATTERN, Need.OUTPUT),
+    "regex_no_match": (_regex_no_match, Mechanism.PATTERN, Need.OUTPUT),
+    "min_length": (_min_length, Mechanism.FORMULA, Need.OUTPUT),
+    "max_length": (_max_length, Mechanism.FORMULA, Need.OUTPUT),
+    "contains_keywords": (_contains, Mechanism.PATTERN, Need.OUTPUT),
+    "excludes_keywords": (_excludes, Mechanism.PATTERN, Need.OUTPUT),
+    "json_schema": (_json_schema, Mechanism.FORMULA, Need.OUTPUT),
+    "cost_threshold": (_cost, Mechanism.FORMULA, Need.COST),
+}
+"""By type: what it does, how, and what it looks at."""
+
+
+def custom_rule(written: CustomRule) -> Rule:
+    """The rule that somebody wrote. One of an unknown type is a rule too: it always skips."""
+    evaluate, mechanism, need = TYPES.get(written.type, (None, Mechanism.FORMULA, Need.OUTPUT))
+
+    def claim(subject: Subject) -> RuleClaim:
+        if evaluate is None:
+            why = f"{written.type!r} is no type of rule; the types are {', '.join(TYPES)}"
+            return skipped(why, SkipClass.CONFIG_INVALID)
+        try:
+            return evaluate(subject, written.config)
+        except _ConfigError as error:
+            return skipped(f"{written.name} cannot be asked: {error}", SkipClass.CONFIG_INVALID)
+        except TooMuchWork as error:
+            return skipped(f"{written.name} was stopped: {error}", SkipClass.DEFEATED)
+
+    facts = RuleFacts(
+        written.name,
+        written.bundle,
+        written.weight,
+        RuleKind.POLICY,
+        mechanism,
+        (need,),
+        None,
+        (),
+        critical=written.severity in _CRITICAL,
+        custom=True,
+        rule_id=written.rule_id,
+    )
+    return Rule(facts, claim)

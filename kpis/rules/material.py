@@ -1,0 +1,77 @@
+"""What was given and what is said of it: the two texts that the signals of fabrication hold side by side.
+
+A claim counts only where it is asserted. What is proposed, hedged, foreseen or said of the state after a change is no
+claim about the material, and the signals leave it alone.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from itertools import combinations
+
+__all__ = ["Material", "number"]
+
+_ANY_NUMBER = re.compile(r"[0-9]{1,15}(?:,[0-9]{3}){0,5}(?:\.[0-9]{1,12})?")
+_MOST_FIGURES = 40
+"""Numbers of the input from which others are derived: all pairs are tried."""
+
+_BEFORE = 240
+_AFTER = 160
+_EDGE = re.compile(r"[.!?][ \t]|\n")
+
+_NOT_ASSERTED = re.compile(
+    r"\b(?:should|could|would|might|may|recommend\w{0,4}|suggest\w{0,4}|propos\w{1,4}|consider\w{0,4}|if|unless|assum\w{1,4}"
+    r"|about|around|approximately|approx|roughly|nearly|almost|estimat\w{1,4}|perhaps|maybe|possibly|probably|likely"
+    r"|seems?|appears?|expect\w{0,4}|plan\w{0,4}|will|target\w{0,4}|e\.g|example|for instance|upgrad\w{1,4}|downgrad\w{1,4}"
+    r"|bump\w{0,4}|migrat\w{1,4}|chang\w{1,4}\s+(?:it|them|this)?\s?(?:to|from)|after (?:the|this|my) (?:fix|change|update|patch)"
+    r"|fixed|updated|now|no longer|instead|unsure|not sure|unclear|unknown|cannot (?:tell|confirm|verify))\b|[~≈?]",
+    re.IGNORECASE,
+)
+
+
+def number(text: str) -> float:
+    """The number that ``text`` writes, thousands apart or not."""
+    return float(text.replace(",", ""))
+
+
+class Material:
+    """``given`` is what the output was made from, ``said`` the output."""
+
+    def __init__(self, given: str, said: str) -> None:
+        self.given = given
+        self.said = said
+
+    @cached_property
+    def given_lower(self) -> str:
+        """What was given, in small letters."""
+        return self.given.lower()
+
+    @cached_property
+    def said_lower(self) -> str:
+        """What is said, in small letters."""
+        return self.said.lower()
+
+    @cached_property
+    def figures(self) -> frozenset[float]:
+        """Every number that was given."""
+        return frozenset(map(number, _ANY_NUMBER.findall(self.given)))
+
+    @cached_property
+    def _derived(self) -> frozenset[float]:
+        """Sums and differences of any two of the first numbers that were given."""
+        first = list(dict.fromkeys(number(found) for found in _ANY_NUMBER.findall(self.given)))[:_MOST_FIGURES]
+        return frozenset(made for one, other in combinations(first, 2) for made in (one + other, abs(one - other)))
+
+    def grounded(self, figure: float) -> bool:
+        """Whether the figure was given, or is the sum or difference of two that were."""
+        return figure in self.figures or figure in self._derived
+
+    def asserted(self, start: int, end: int) -> bool:
+        """Whether what is said from ``start`` to ``end`` stands in a sentence that asserts it."""
+        low = max(0, start - _BEFORE)
+        begin = low
+        for edge in _EDGE.finditer(self.said, low, start):
+            begin = edge.end()
+        after = _EDGE.search(self.said, end, end + _AFTER)
+        return _NOT_ASSERTED.search(self.said, begin, after.start() if after else end + _AFTER) is None

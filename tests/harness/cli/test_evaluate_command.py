@@ -1,0 +1,290 @@
+"""``evaluate`` as it is typed: lines in, lines out, exit codes, settings, and the page for people."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cli.main import main
+from harness.record.evaluation import EvaluationResponse
+from tests.harness.cli.own import REPO, Command
+
+Said = tuple[int, str, str]
+TEXT = "The retention sweep removes traces older than thirty days from the store. It runs at boot and then every day."
+CLEAN = {"id": "clean", "output": TEXT, "eval_type": "safety"}
+LEAK = {"id": "leak", "output": "The number on file is 512-44-9871, as you asked.", "eval_type": "safety"}
+NOTHING = {"id": "nothing", "output": TEXT, "eval_type": "cost"}
+STUB = {"id": "stub", "output": f"TODO: {TEXT}", "eval_type": "safety"}
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
+    """Write ``cases`` and run ``evaluate`` on them: exit code, standard output, standard error."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(cases: list[Any], *words: str) -> Said:
+        lines = [case if isinstance(case, str) else json.dumps(case) for case in cases]
+        (tmp_path / "cases.jsonl").write_text("\n".join(lines))
+        code = main(["evaluate", "cases.jsonl", *words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def answers(out: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in out.splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("cases", "code"),
+    [
+        ([CLEAN], 0),
+        ([CLEAN, LEAK], 1),
+        ([CLEAN, NOTHING], 3),
+        ([NOTHING, LEAK], 1),
+        ([CLEAN, "{"], 6),
+        ([CLEAN, "{", NOTHING], 3),
+        ([LEAK, "{", NOTHING], 1),
+        (["{", "[]"], 2),
+        ([], 5),
+        (["", "  "], 5),
+    ],
+)
+def test_exit_codes(run: Callable[..., Said], cases: list[Any], code: int) -> None:
+    assert run(cases)[0] == code
+
+
+def test_one_answer_a_line_in_the_same_order(run: Callable[..., Said]) -> None:
+    code, out, err = run([CLEAN, "", "not json", LEAK, {"output": 3}, NOTHING])
+    clean, broken, leak, number, nothing = answers(out)
+    assert code == 1
+    assert [each["case"] for each in (clean, leak, nothing)] == ["clean", "leak", "nothing"]
+    assert [each["verdict"]["state"] for each in (clean, leak, nothing)] == ["pass", "fail", "unknown"]
+    assert broken == {
+        "line": 3,
+        "error": broken["error"],
+    }
+    assert broken["error"].startswith("cases.jsonl, line 3: The case is no JSON")
+    assert number["error"] == (
+        "cases.jsonl, line 5: The case.output is a number, and has to be a text. "
+        "Correct the line, then run again: python -m harness evaluate cases.jsonl"
+    )
+    assert err.startswith("loopladder: 2 of 5 lines could not be read and say so in their place. cases.jsonl, line 3")
+    for each in (clean, leak, nothing):
+        EvaluationResponse.model_validate(each)
+        assert each["passed"] is (each["verdict"]["state"] == "pass") is each["verdict"]["passed"]
+
+
+def test_the_same_input_twice_is_the_same_but_for_the_time(run: Callable[..., Said]) -> None:
+    def without_time(out: str) -> list[dict[str, Any]]:
+        found = answers(out)
+        for each in found:
+            assert each["provenance"].pop("judgedAt").endswith("Z")
+        return found
+
+    first, second = (without_time(run([CLEAN, LEAK])[1]) for _ in range(2))
+    assert first == second
+    assert first[0]["id"] != first[1]["id"]
+
+
+def test_everything_is_asked_where_nothing_is_named(run: Callable[..., Said]) -> None:
+    (all_of_it,) = answers(run([{"output": TEXT}])[1])
+    assert (all_of_it["eval_type"], "note" in all_of_it, "case" in all_of_it) == ("all", True, False)
+    assert list(all_of_it["categories"]) == ["completeness", "cost", "relevance", "safety"], "keys are sorted"
+    asked = {each["id"]: each["status"] for each in all_of_it["coverage"]["questions"]}
+    assert asked == {
+        "safe_output": "judged",
+        "grounded": "judged",
+        "complete": "judged",
+        "relevant": "unjudged",
+        "task_completed": "not_applicable",
+        "tool_use_correct": "unjudged",
+        "within_budget": "unjudged",
+    }
+
+
+def test_without_a_table_accuracy_is_unmeasured_and_a_fire_is_no_pass(run: Callable[..., Said]) -> None:
+    code, out, _ = run([STUB])
+    (stub,) = answers(out)
+    assert code == 3
+    assert stub["verdict"] == {
+        "state": "unknown",
+        "passed": False,
+        "basis": "required_evidence_missing",
+        "by": ["no_stub_output"],
+        "risk": None,
+        "confidence": None,
+    }
+    bases = {each["ruleName"]: each["uncertainty"]["basis"] for each in stub["rule_results"] if "uncertainty" in each}
+    assert bases["no_stub_output"] == "unmeasured"
+    assert bases["no_blocklist_words"] == "policy"
+
+
+def test_with_a_table_there_is_a_risk(run: Callable[..., Said], tmp_path: Path) -> None:
+    (tmp_path / "set.toml").write_text('accuracy = "reference-0.10.0"\n')
+    code, out, _ = run([STUB], "--config", "set.toml")
+    verdict = answers(out)[0]["verdict"]
+    assert (code, verdict["basis"], verdict["by"]) == (1, "risk_over_loss", ["stub"])
+    assert [verdict["risk"][key] for key in ("pBad", "lo", "hi")] == [0.5412, 0.3971, 0.7513]
+    (tmp_path / "set.toml").write_text('accuracy = "reference-0.10.0"\nfalsePassCost = 0.05\n')
+    assert run([STUB], "--config", "set.toml")[0] == 0
+
+
+def test_as_the_reference_would(run: Callable[..., Said], tmp_path: Path) -> None:
+    (tmp_path / "set.toml").write_text('mode = "reference"\ncomposer = "legacy"\nthreshold = 0.9\n')
+    code, out, _ = run([STUB], "--config", "set.toml")
+    (answer,) = answers(out)
+    assert (code, answer["verdict"]["basis"]) == (1, "score_below_threshold")
+    assert "evaluated" not in answer["coverage"]["questions"][0]
+    assert answer["provenance"]["engine"].endswith("as the reference")
+
+
+def test_a_deployment_s_rules_and_lists(run: Callable[..., Said], tmp_path: Path) -> None:
+    (tmp_path / "set.toml").write_text(
+        'criticalRules = ["min_output_length"]\n[[deployed_rules]]\nid = "r1"\nseverity = "high"\n'
+        '[deployed_rules.definition]\nname = "says_please"\ntype = "contains_keywords"\n'
+        'config = {keywords = ["please"]}\n'
+    )
+    plain = {"output": TEXT, "eval_type": "custom"}
+    code, out, _ = run(
+        [plain, {**plain, "eval_type": "completeness", "output": "Too short. Really."}], "--config", "set.toml"
+    )
+    first, second = (answer["verdict"] for answer in answers(out))
+    assert code == 1
+    assert (first["basis"], first["by"]) == ("policy_gate", ["says_please"])
+    assert (second["basis"], second["by"]) == ("detector_veto", ["min_output_length"])
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[", "set.toml is no TOML"),
+        ("prior = 2", "set.toml: the file.prior is 2, and has to lie between 0 and 1. Correct it, then run: "),
+        ("colour = 1", "set.toml: the file has the unknown key colour"),
+        ('accuracy = "nobody"', "set.toml: The accuracy table nobody cannot be read"),
+        ('mode = "strict"', "has to be one of default, reference"),
+        ('criticalRules = ["no_pi"]', "criticalRules names 'no_pi', which is no built-in rule"),
+        ('composer = "legacy"', "only recomputes verdicts of the reference"),
+        ("deployed_rules = [1]", "deployed_rules[0] is a number"),
+    ],
+)
+def test_settings_that_cannot_be_used(run: Callable[..., Said], tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "set.toml").write_text(text)
+    code, out, err = run([CLEAN], "--config", "set.toml")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert len(err.splitlines()) == 1
+
+
+def test_files_that_are_not_there(run: Callable[..., Said], capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run([CLEAN], "--config", "nowhere.toml")
+    assert (code, out) == (2, "")
+    assert "nowhere.toml cannot be read: No such file or directory." in err
+    assert main(["evaluate", "nowhere.jsonl"]) == 2
+    assert "nowhere.jsonl cannot be read: No such file" in capsys.readouterr().err
+
+
+def test_a_list_of_one_case_refuses_that_case(run: Callable[..., Said]) -> None:
+    code, out, _ = run([{**CLEAN, "config": {"criticalRules": ["token_efficiency"]}}, CLEAN])
+    assert code == 6
+    assert "criticalRules names 'token_efficiency'" in answers(out)[0]["error"]
+
+
+def test_standard_input(loopladder: Command) -> None:
+    lines = "".join(json.dumps(case) + "\n" for case in (CLEAN, LEAK))
+    for words in ((), ("-",)):
+        done = loopladder("evaluate", *words, input=lines)
+        assert (done.returncode, done.stderr) == (1, "")
+        assert [each["case"] for each in answers(done.stdout)] == ["clean", "leak"]
+
+
+def test_whoever_feeds_line_by_line_gets_each_answer_at_once(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(REPO)}
+    command = [sys.executable, "-m", "harness", "evaluate"]
+    with subprocess.Popen(
+        command, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for case in (CLEAN, LEAK):
+            process.stdin.write(json.dumps(case) + "\n")
+            process.stdin.flush()
+            assert json.loads(process.stdout.readline())["case"] == case["id"]
+        process.stdin.close()
+        assert process.wait(60) == 1
+
+
+def test_a_terminal_without_a_file(
+    run: Callable[..., Said], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(sys, "stdin", Terminal())
+    assert main(["evaluate"]) == 2
+    assert "Nothing is piped in" in capsys.readouterr().err
+
+
+def test_a_long_stream_runs_in_flat_memory(tmp_path: Path) -> None:
+    """Thirty times the cases take no more memory: what was asked of the system at most is compared, not a time."""
+    script = (
+        "import resource, sys; from harness.cli.main import main; code = main(['evaluate', sys.argv[1]]);"
+        "print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+    )
+    line = json.dumps({"output": TEXT * 9, "eval_type": "completeness"}) + "\n"
+    peaks = []
+    for count in (200, 6000):
+        (tmp_path / "cases.jsonl").write_text(line * count)
+        done = subprocess.run(
+            [sys.executable, "-c", script, "cases.jsonl"],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(REPO)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        assert len(done.stdout.splitlines()) == count
+        code, peak = done.stderr.split()[-2:]
+        assert code == "0"
+        peaks.append(int(peak))
+    few, many = peaks
+    assert many - few < 4096, "4 MiB, of 6 MB of input and far more of output"
+
+
+def test_the_page_says_what_decided_and_shows_where(run: Callable[..., Said]) -> None:
+    code, out, _ = run([LEAK, "{", CLEAN, NOTHING], "--table")
+    assert code == 1
+    lines = out.splitlines()
+    assert lines[0] == "leak: fail, detector_veto by no_pii"
+    assert any(line.startswith("  no_pii (decided): ") for line in lines)
+    at = next(index for index, line in enumerate(lines) if "512-44-9871" in line)
+    start = lines[at].index("512-44-9871")
+    assert lines[at + 1] == " " * start + "-" * 11 + " SSN"
+    assert "  not judged: tool_use_correct: " in out
+    assert any(line.startswith("cases.jsonl, line 2: The case is no JSON") for line in lines)
+    assert "clean: pass, clean" in lines
+    assert "nothing: unknown, no_rules" in lines
+    assert all(len(line) <= 80 for line in lines)
+
+
+def test_the_page_shows_hostile_text_inert_and_marks_its_columns(run: Callable[..., Said]) -> None:
+    text = "\u001b[31m表\U0001f600\U0001f600 SSN 512-44-9871\u202e \U0001f600"
+    _, out, _ = run([{"id": "a\u001b]0;x\u0007", "output": text, "eval_type": "safety"}], "--table")
+    assert "\x1b" not in out
+    assert "\u202e" not in out
+    lines = out.splitlines()
+    at = next(index for index, line in enumerate(lines) if "512-44-9871" in line)
+    before = lines[at].partition("512-44-9871")[0]
+    wide = sum(2 if sign in "表\U0001f600" else 1 for sign in before)
+    assert lines[at + 1].index("-") == wide

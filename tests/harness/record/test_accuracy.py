@@ -1,0 +1,60 @@
+"""The file of an accuracy table: the one that ships, and what no table may be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from harness.formats.limits import FormatError
+from harness.judge.evaluation.accuracy import Counts, Labelling
+from harness.record.accuracy import REFERENCE, decode, named_table, shipped
+
+HEAD = 'schema = "harness.accuracy/1"\nversion = "v"\nrelease = "1"\nlabelling = "same-model"\n'
+ROW = "[rule]\nno_pii = { tp = 1, fp = 2, fn = 3, tn = 4 }\n"
+
+
+def test_the_reference_ships() -> None:
+    table = named_table(REFERENCE, Path())
+    assert REFERENCE in shipped()
+    assert (table.version, table.release, table.labelling) == ("4951762e456d", "0.10.0", Labelling.SAME_MODEL)
+    assert table.of("no_pii") == Counts(34, 5, 11, 43)
+    assert sum(counts.fp == 0 for counts in table.rows.values()) == 12, "of fifteen families"
+    assert sum(counts.n for counts in table.rows.values()) == 681
+
+
+def test_a_table_of_ones_own(tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text(HEAD.replace("same-model", "human-verified") + ROW)
+    table = named_table("mine.toml", tmp_path)
+    assert (table.name, table.labelling) == ("mine", Labelling.HUMAN_VERIFIED)
+    assert table.of("no_pii") == Counts(1, 2, 3, 4)
+    assert table.of("no_tool_loop") is None
+    other = decode((HEAD + ROW).encode(), "mine")
+    assert other.sha256 != table.sha256
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[", "is no TOML"),
+        ("", "is of schema None, not harness.accuracy/1"),
+        (HEAD, r"has no table \[rule\]"),
+        (HEAD + "x = 1\n" + ROW, "has the unknown key x"),
+        (HEAD.replace('"v"', "3") + ROW, "has no version, a text"),
+        (HEAD.replace("same-model", "guesswork") + ROW, "does not say who labelled its cases"),
+        (HEAD + ROW.replace("tn = 4", "tn = 4, xx = 1"), "does not give tp, fp, fn, tn, and only these, for no_pii"),
+        (HEAD + ROW.replace("tn = 4", "tn = -4"), "gives -4 for tn of no_pii"),
+        (HEAD + ROW.replace("tn = 4", "tn = 4.0"), "gives 4.0 for tn of no_pii"),
+        (HEAD + ROW.replace("tn = 4", "tn = true"), "gives True for tn of no_pii"),
+    ],
+)
+def test_what_is_no_table(text: str, said: str) -> None:
+    with pytest.raises(FormatError, match=f"The accuracy table mine {said}.*accuracy = 'reference-0.10.0'"):
+        decode(text.encode(), "mine")
+
+
+def test_a_table_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"reference-0.1.0 cannot be read \(did you mean reference-0.10.0\?\)"):
+        named_table("reference-0.1.0", tmp_path)
+    with pytest.raises(FormatError, match="no regular file"):
+        named_table(".", tmp_path)

@@ -1,0 +1,192 @@
+"""One schema for all that judges: gates, ratchets, recorded runs and evaluations keep to it; it refuses what lies."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from harness.cli.main import main
+from harness.judge.compose import claim_of, compose, coverage_of
+from harness.judge.evaluation.judge import judge
+from harness.record.evaluation import EvaluationResponse, evaluation_schema
+from harness.record.evaluation_write import NotFinite, encode, response
+from harness.record.gate import GateFile, GateSide
+from harness.record.gate import encode as encode_gate
+from harness.record.ratchet import encode as encode_ratchet
+from harness.record.run import Machine
+from harness.record.verdict_file import VerdictFile, verdict_schema
+from kpis.terms.claim import Evidence
+from kpis.terms.comparison import Comparison, State
+from kpis.terms.evaluation import Citation, Count, Finding, Pattern, RuleClaim, Span, ToolCallAt, Value
+from kpis.terms.evaluation_settings import Settings
+from kpis.terms.evaluation_words import Need, SkipClass, ThresholdSource
+from kpis.terms.kpi import Direction, Gate
+from tests.harness.jobs.recorded import Lab
+from tests.harness.jobs.session_files import busy
+from tests.harness.judge.evaluation.made import COST, DETECTORS, LENGTH, TABLE, fired, quiet, skipped
+from tests.schema_check import faults
+
+Document = dict[str, Any]
+Lie = Callable[[Document], object]
+
+
+def gate_file() -> Document:
+    compared = {
+        "a_ns": Comparison(State.REGRESSED, 1.2, 1.1, 1.3, 40, 0.03, 0.01, ("slower",)),
+        "b": Comparison(State.UNCHANGED),
+        "c_ns": Comparison(State.VOID, evidence=("too few",)),
+    }
+    gates = {"a_ns": Gate.TIMED, "b": Gate.EXACT, "c_ns": Gate.TIMED}
+    proof = [Evidence(artifact="0" * 64, pointer="/rows/0")]
+    claims = [
+        claim_of(name, found, gates[name], Direction.LOWER, table="1" * 64, evidence=proof)
+        for name, found in compared.items()
+    ]
+    side = GateSide(commit=None, dirty=None, touched={})
+    whole = GateFile(
+        id="g", created="2031-01-01T00:00:00Z", argv=["gate"], base=side, head=side, claims=claims, rows=[],
+        verdict=compose(claims, coverage_of(compared)), injected={}, machine=Machine(slug="m", fingerprint={}),
+        environment={}, noise={}, seed=1, seconds=1.0,
+    )  # fmt: skip
+    document: Document = json.loads(encode_gate(whole))
+    return document
+
+
+def told(findings: list[Finding], settings: Settings | None = None) -> Document:
+    """The answer to ``findings`` as it is written and read."""
+    found = judge(findings, frozenset({Need.OUTPUT}), settings or Settings(), TABLE)
+    line = response(found, ident="1", case="c", judged_at="2031-01-01T00:00:00Z", engine="x", note=None, counted=True)
+    document: Document = json.loads(encode(line))
+    return document
+
+
+def evaluation() -> Document:
+    """An answer with every kind of evidence and uncertainty."""
+    seen = (Span("output", 3, 9, "SSN"), Pattern("x", 2), ToolCallAt(0, "ls", "repeated"), Citation("u", "dead"))
+    pii = fired(DETECTORS["pii"], critical=False)
+    shown = Finding(pii.rule, RuleClaim(pii.claim.state, 0, "seen", evidence=seen), False, True, pii.saw)
+    others = [quiet(DETECTORS["stub"]), quiet(LENGTH), fired(COST, source=ThresholdSource.DEFAULT)]
+    return told([shown, *others, skipped(DETECTORS["loop"], SkipClass.DEFEATED), skipped(DETECTORS["silent"])])
+
+
+def test_every_file_that_judges_keeps_to_one_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lab = Lab(tmp_path)
+    nothing = json.loads(encode_ratchet(lab.check(lab.run(0))))
+    lab.sessions(5)
+    worse = json.loads(encode_ratchet(lab.check(lab.run(6, {"denies": 13}))))
+    busy().save(tmp_path / "runs")
+    assert main(["replay", "runs", "--gate", "mine", "--json", "replay.json"]) == 4
+    replayed = json.loads((tmp_path / "replay.json").read_bytes())
+    files = {"gate": gate_file(), "nothing": nothing, "worse": worse, "replay": replayed, "evaluation": evaluation()}
+    states = {name: (file["verdict"]["state"], file["verdict"]["basis"]) for name, file in files.items()}
+    assert states == {
+        "gate": ("fail", "detector_veto"),
+        "nothing": ("unknown", "required_evidence_missing"),
+        "worse": ("fail", "policy_gate"),
+        "replay": ("unknown", "required_evidence_missing"),
+        "evaluation": ("fail", "risk_over_loss"),
+    }
+    schema = json.loads(json.dumps(verdict_schema()))
+    for name, file in files.items():
+        assert faults(file, schema) == [], name
+        assert VerdictFile.model_validate(file).verdict.passed is False
+        for lie in ({"passed": True}, {"basis": "luck"}, {"state": "ok"}, {"risk": {"pBad": 2}}):
+            lying = {**file, "verdict": {**file["verdict"], **lie}}
+            assert faults(lying, schema) != [], (name, lie)
+            with pytest.raises(ValidationError):
+                VerdictFile.model_validate(lying)
+
+
+def test_an_answer_is_as_published() -> None:
+    document = evaluation()
+    assert faults(document, json.loads(json.dumps(evaluation_schema()))) == []
+    read = EvaluationResponse.model_validate(document)
+    assert read.verdict is not None
+    assert {each.uncertainty.basis for each in read.rule_results if each.uncertainty} == {
+        "published_accuracy",
+        "definition",
+        "policy",
+    }
+    assert {item.type for each in read.rule_results for item in each.evidence or ()} == {
+        "span",
+        "pattern",
+        "toolCall",
+        "citation",
+        "count",
+    }
+
+
+def _first(document: Document) -> Document:
+    result: Document = document["rule_results"][0]
+    return result
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda document: document.pop("score"),
+        lambda document: document.update(eval_type="everything"),
+        lambda document: document.update(rules_evaluated=-1),
+        lambda document: document["verdict"].update(passed=True),
+        lambda document: document["verdict"].pop("by"),
+        lambda document: _first(document).pop("message"),
+        lambda document: _first(document)["uncertainty"].pop("ppv"),
+        lambda document: _first(document)["uncertainty"].update(fired=False),
+        lambda document: _first(document)["uncertainty"].update(basis="faith"),
+        lambda document: _first(document)["evidence"][0].update(start=-1),
+        lambda document: _first(document)["evidence"][0].update(type="rumour"),
+        lambda document: _first(document)["evidence"][1].pop("count"),
+        lambda document: _first(document).update(kind="opinion"),
+        lambda document: document["coverage"]["questions"][0].update(status="maybe"),
+        lambda document: document["provenance"].pop("rulesetHash"),
+    ],
+)
+def test_the_models_and_the_schema_refuse_the_same(lie: Lie) -> None:
+    document = evaluation()
+    lie(document)
+    assert faults(document, json.loads(json.dumps(evaluation_schema()))) != []
+    with pytest.raises(ValidationError):
+        EvaluationResponse.model_validate(document)
+
+
+def test_unknown_keys_pass_everywhere() -> None:
+    document = evaluation()
+
+    def add(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {**{key: add(member) for key, member in value.items()}, "added later": 1}
+        return [add(member) for member in value] if isinstance(value, list) else value
+
+    # Three objects have keys that are data: categories by bundle, classes by name, inputs by need.
+    grown = copy.deepcopy(
+        add({key: member for key, member in document.items() if key not in ("categories", "coverage")})
+    )
+    grown["verdict"]["risk"]["perClass"].pop("added later")
+    assert faults(grown, json.loads(json.dumps(evaluation_schema()))) == []
+    assert EvaluationResponse.model_validate(grown).id == "1"
+
+
+def test_a_line_is_sorted_and_holds_half_a_surrogate_pair() -> None:
+    assert encode({"b": "\u00e9", "a": 1}) == b'{"a":1,"b":"\xc3\xa9"}\n'
+    assert encode({"b": "\ud83d\u00e9", "a": 1}) == b'{"a":1,"b":"\\ud83d\\u00e9"}\n'
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_what_is_no_finite_number_is_refused_by_the_name_of_its_rule(number: float) -> None:
+    claim = quiet(LENGTH).claim
+    for spoilt in (
+        replace(claim, score=number),
+        replace(claim, value=Value("length", "chars", number)),
+        replace(claim, evidence=(Count("length", "chars", number),)),
+        replace(claim, evidence=(Count("length", "chars", 1, number, ThresholdSource.CONFIG),)),
+    ):
+        with pytest.raises(NotFinite, match="min_output_length came to"):
+            told([replace(quiet(LENGTH), claim=spoilt)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from harness.record.replay import Replayed
     from harness.record.replay_cache import ReplayCache
 
-__all__ = ["add_parser", "exit_code", "put", "read"]
+__all__ = ["add_parser", "exit_code", "put", "read", "tell_unmatched"]
 
 _PRICE_BYTES = 1 << 20
 """A price table of a thousand models is a tenth of this."""
@@ -92,10 +93,23 @@ def _replay(arguments: argparse.Namespace) -> Exit:
     if arguments.gate is not None and code is not Exit.UNUSABLE:
         from harness.cli.replay_ends import gate_runs
 
+        tell_unmatched(asked, [result])
         return highest([gate_runs(arguments, result, table.name), code])
     if code is not Exit.UNUSABLE:
         put(result, arguments, table.name)
+        tell_unmatched(asked, [result])
     return code
+
+
+def tell_unmatched(asked: Asked, arms: Sequence[Replayed]) -> None:
+    """Say it to the shell where verdicts were given and none of them is on any run."""
+    from harness.jobs.replay_oracles import none_matches
+
+    if asked.oracles and none_matches(asked.oracles, [run for arm in arms for run in arm.runs]):
+        say(
+            "None of the verdicts is on a run that was read: they name runs or cases as the recordings do. See what "
+            "these are called: python -m harness replay --verbose PATH"
+        )
 
 
 def read(arguments: argparse.Namespace, paths: list[str], asked: Asked) -> Replayed:

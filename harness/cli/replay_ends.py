@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.exits import Exit, highest
-from harness.cli.replay import exit_code, put, read
+from harness.cli.replay import exit_code, put, read, tell_unmatched
 from harness.cli.streams import say
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def compare_arms(arguments: argparse.Namespace, asked: Asked) -> Exit:
     codes = [exit_code(arm) for arm in arms]
     if Exit.UNUSABLE in codes:
         return Exit.UNUSABLE
+    tell_unmatched(asked, arms)
     one, two = (Path(path).name or path for path in arguments.compare)
     console = console_on(sys.stdout)
     render_compared(compare(*arms), (one, two), console, verbose=arguments.verbose)

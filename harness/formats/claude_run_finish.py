@@ -7,7 +7,7 @@ branches that were gone back from. This module refuses to repair a number: place
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from types import MappingProxyType
 
 from harness.formats.claude_chain import Walked
@@ -44,7 +44,8 @@ def finished(gather: Gather, files: Sequence[FileState], source_format: str) -> 
     walked = gather.chain.walk()
     for thread in gather.threads.all.values():
         _order(thread)
-    marked = placeholders(list(gather.requests.all.values()))
+    requests = list(gather.requests.all.values())
+    marked = placeholders(requests, gather.requests.open)
     for request in marked:
         request.tokens.provenance = PLACEHOLDER
     for call in gather.calls.all.values():
@@ -84,8 +85,11 @@ def recording(file: FileState, source_format: str) -> Recording:
     )
 
 
-def placeholders(requests: Sequence[Request]) -> list[Request]:
-    """The requests whose output count its client never updated: by a whole file's ratio, else by their own."""
+def placeholders(requests: Sequence[Request], left_open: Collection[str] = ()) -> list[Request]:
+    """The requests whose output count its client never updated: by a whole file's ratio, else by their own.
+
+    Those in ``left_open``, by id, are of them too: their last line does not say what an earlier one began to count.
+    """
     by_file: defaultdict[str | None, list[Request]] = defaultdict(list)
     for request in requests:
         if request.tokens.out_total is not None:
@@ -100,7 +104,8 @@ def placeholders(requests: Sequence[Request]) -> list[Request]:
         marked += [
             request
             for request in counted
-            if request.stop_reason is None
+            if request.request_id in left_open
+            or request.stop_reason is None
             and (request.tokens.out_total or 0) < PLACEHOLDER_RATIO * (request.visible_chars or 0) / 4
         ]
     return marked

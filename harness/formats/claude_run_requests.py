@@ -21,7 +21,8 @@ class Requests:
     """The requests of a run by the ids that the lines give them, and the ones of which something is to be said.
 
     ``unnamed`` carried no request id; ``settled`` have the output that the stream ended them with; ``shrunk`` end on a
-    smaller output than an earlier line; ``split`` part their cache writes into more than there are.
+    smaller output than an earlier line; ``open`` end on a line that does not say the output that an earlier one began
+    to count; ``split`` part their cache writes into more than there are.
     """
 
     def __init__(self, names: Names) -> None:
@@ -29,6 +30,7 @@ class Requests:
         self.unnamed: set[str] = set()
         self.settled: set[str] = set()
         self.shrunk: set[str] = set()
+        self.open: set[str] = set()
         self.split: set[str] = set()
         self._names = names
         self._last: Request | None = None
@@ -97,6 +99,11 @@ class Requests:
             return
         tokens = request.tokens
         output = usage.output_tokens
+        if output is None:
+            if tokens.out_total is not None:
+                self.open.add(request.request_id)
+        elif self.open:
+            self.open.discard(request.request_id)
         if output is not None and output != tokens.out_total:
             if tokens.out_total is None or output > tokens.out_total:
                 tokens.out_total = output
@@ -144,6 +151,7 @@ class Requests:
         if request is not None:
             request.tokens.out_total = _larger(request.tokens.out_total, output)
             self.settled.add(request.request_id)
+            self.open.discard(request.request_id)
 
 
 def _larger(one: int | None, other: int | None) -> int | None:

@@ -123,7 +123,7 @@ class Keys:
 
 def _held(value: float) -> float:
     """Whole numbers beyond those that a double tells apart are doubles, as they are for every other reader."""
-    return value if isinstance(value, float) or abs(value) <= _WHOLE else float(value)
+    return float(value) if abs(value) > _WHOLE else value
 
 
 def _numbers(value: Any, where: str) -> Any:

@@ -17,7 +17,7 @@ from harness.formats.evaluation_case import read_case
 from harness.formats.limits import FormatError, Limits
 from harness.jobs.evaluate_config import Deployment
 from harness.judge.evaluation.judge import Evaluation, judge
-from harness.record.evaluation_write import NotFinite, response
+from harness.record.evaluation_write import NotFiniteError, response
 from kpis.rules.criticality import CriticalityError
 from kpis.rules.presence import present
 from kpis.rules.run import findings
@@ -77,7 +77,7 @@ def evaluate_case(
 
     Raises:
         FormatError: it is no case. CriticalityError: its lists of critical rules cannot be used.
-        NotFinite: its numbers lead to one that JSON cannot hold.
+        NotFiniteError: its numbers lead to one that JSON cannot hold.
     """
     case = read_case(body, deployment.settings, deployment.rules, limits)
     found = evaluate(case, deployment)
@@ -106,7 +106,7 @@ def evaluate_stream(
             continue
         try:
             judgement, document = evaluate_case(line.body, deployment, now(), limits)
-        except (FormatError, CriticalityError, NotFinite) as error:
+        except (FormatError, CriticalityError, NotFiniteError) as error:
             yield _bad(line, name, str(error))
         else:
             yield Answer(line, document, judgement)

@@ -19,7 +19,7 @@ from harness.formats.run_build import key_of, mark_copied
 from harness.jobs.replay_find import find
 from harness.jobs.replay_group import Group, sort_files
 from harness.jobs.replay_open import archives_closed
-from harness.jobs.replay_oracles import Oracles, judged
+from harness.jobs.replay_oracles import Oracles, judged, unmatched
 from harness.jobs.replay_read import LIMITS, read_group
 from harness.record.replay import Replayed, RunResult
 from harness.record.replay_cache import Answer, FileFacts, ReplayCache
@@ -93,6 +93,8 @@ def replay(
             result.runs.append(run)
         if cache is not None:
             cache.save()
+    if asked.oracles and (missed := unmatched(asked.oracles, result.runs)) is not None:
+        result.issues.append(missed)
     lost = TrustParts(unopened=sum(issue.severity is Severity.ERROR for issue in result.issues))
     result.parts = total_of([*(run.parts for run in result.runs), RunParts(trust=lost)])
     if asked.by is not None:

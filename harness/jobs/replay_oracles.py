@@ -7,7 +7,7 @@ judged. ``score`` is taken from the last line that has one. An agent's own word 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -15,11 +15,12 @@ import msgspec
 
 from harness.formats.jsonl import BOM
 from harness.formats.limits import FormatError, Limits, check_depth, printable, regular_bytes
+from harness.record.replay import RunResult
 from kpis.formulas.recorded.efficiency import LARGEST_SCORE
 from kpis.terms.recorded import RecordedRun
-from kpis.terms.trace import RunFacts
+from kpis.terms.trace import Issue, IssueCode, RunFacts, Severity
 
-__all__ = ["Judged", "Oracles", "judged", "read_oracles"]
+__all__ = ["Judged", "Oracles", "judged", "none_matches", "read_oracles", "unmatched"]
 
 Key = tuple[str, str, int | None]
 
@@ -71,8 +72,7 @@ def read_oracles(path: Path) -> dict[Key, Judged]:
             raise FormatError(f"{where} names {'both a run and a case' if line.run else 'neither a run nor a case'}.")
         if line.score is not None and not abs(line.score) <= LARGEST_SCORE:
             raise FormatError(
-                f"{where} has a score beyond {LARGEST_SCORE:,}: correct it, then run `python -m harness replay` "
-                "again."
+                f"{where} has a score beyond {LARGEST_SCORE:,}: correct it, then run `python -m harness replay` again."
             )
         key = ("run", line.run, None) if line.run is not None else ("case", str(line.case), line.replicate)
         found[key] = _with(found.get(key), line)
@@ -87,14 +87,36 @@ def _with(before: Judged | None, line: _Line) -> Judged:
 
 def judged(run: RecordedRun, oracles: Oracles) -> RecordedRun:
     """``run`` with what ``oracles`` say of it in the place of its own word; as it is where they are silent."""
-    found = oracles.get(("run", run.run_id, None))
-    if found is None:
-        cases = [(facts.case_id, facts.replicate) for facts in run.facts if facts.case_id is not None]
-        keys: list[Key] = [("case", case, replicate) for case, replicate in cases] + [
-            ("case", case, None) for case, _ in cases
-        ]
-        found = next((oracles[key] for key in keys if key in oracles), None)
+    found = next((oracles[key] for key in _keys(run.run_id, run.facts) if key in oracles), None)
     if found is None:
         return run
     kept = tuple(replace(facts, success=None, score=None) for facts in run.facts)
     return replace(run, facts=(*kept, RunFacts(success=found.success, score=found.score)))
+
+
+def _keys(run_id: str, facts: Sequence[RunFacts]) -> list[Key]:
+    """What a verdict on a run may name, the closest first."""
+    cases = [(each.case_id, each.replicate) for each in facts if each.case_id is not None]
+    keys: list[Key] = [("run", run_id, None), *(("case", case, replicate) for case, replicate in cases)]
+    return [*keys, *(("case", case, None) for case, _ in cases)]
+
+
+def _named(runs: Iterable[RunResult]) -> set[Key]:
+    return {key for run in runs for key in _keys(run.run_id, run.facts)}
+
+
+def none_matches(oracles: Oracles, runs: Iterable[RunResult]) -> bool:
+    """Whether not one of ``oracles`` is on any of ``runs``."""
+    return _named(runs).isdisjoint(oracles)
+
+
+def unmatched(oracles: Oracles, runs: Iterable[RunResult]) -> Issue | None:
+    """How many of ``oracles`` are on none of ``runs``, or None where each is on one."""
+    known = _named(runs)
+    missed = [key for key in oracles if key not in known]
+    if not missed:
+        return None
+    kind, name, replicate = missed[0]
+    which = f"{kind} {printable(name)}" + (f", replicate {replicate}" if replicate is not None else "")
+    said = f"{len(missed):,} of {len(oracles):,} verdicts match no run: the first is on {which}."
+    return Issue(Severity.WARNING, IssueCode.W_UNMATCHED_VERDICT, said)

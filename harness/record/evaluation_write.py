@@ -22,12 +22,12 @@ from kpis.terms.claim import ClaimState
 from kpis.terms.evaluation import Citation, Count, EvidenceItem, Pattern, Span, ToolCallAt
 from kpis.terms.evaluation_words import SkipClass
 
-__all__ = ["NotFinite", "encode", "response"]
+__all__ = ["NotFiniteError", "encode", "response"]
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
 
-class NotFinite(ValueError):
+class NotFiniteError(ValueError):
     """A rule came to a number that JSON cannot hold: a sentence that names the rule."""
 
 
@@ -49,7 +49,7 @@ def response(
     coverage says how many of the rules that ask a question have answered it.
 
     Raises:
-        NotFinite: a score or a statistic is no finite number.
+        NotFiniteError: a score or a statistic is no finite number.
     """
     document: dict[str, Any] = {
         "id": ident,
@@ -171,7 +171,7 @@ def _result(judged: Judged) -> dict[str, Any]:
 
 def _finite(value: float, rule: str) -> float:
     if not math.isfinite(value):
-        raise NotFinite(f"{rule} came to {value}, which is no finite number")
+        raise NotFiniteError(f"{rule} came to {value}, which is no finite number")
     return value
 
 

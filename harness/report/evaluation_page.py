@@ -23,12 +23,13 @@ from kpis.terms.evaluation import Citation, Count, EvidenceItem, Pattern, Span, 
 __all__ = ["EvaluationPage"]
 
 _STYLES = {VerdictState.PASS: "bold green", VerdictState.FAIL: "bold red", VerdictState.UNKNOWN: "bold yellow"}
-_AROUND = 32
-"""UTF-16 units of text on either side of a stretch: with a stretch of ordinary length it fits a narrow terminal."""
+_LEAST = 8
+"""UTF-16 units of text on either side of a stretch that are shown however narrow the terminal is."""
 _LONGEST = 64
 _MOST = 5
 """Pieces of evidence that are shown of one rule; the rest are counted."""
 _MARK = "-"
+_INDENT = 4
 
 
 class EvaluationPage:
@@ -69,20 +70,23 @@ class EvaluationPage:
         part = "decided" if decided else judged.role.value
         self._line(f"{rule.name} ({part}): {claim.note}{_sure(judged)}", indent=2)
         for item in claim.evidence[:_MOST]:
-            for line in _shown(item, text):
-                self._whole(line, indent=4)
+            for line in _shown(item, text, self._console.width - _INDENT):
+                self._whole(line, indent=_INDENT)
         if len(claim.evidence) > _MOST:
-            self._line(f"and {len(claim.evidence) - _MOST} more", indent=4)
+            self._line(f"and {len(claim.evidence) - _MOST} more", indent=_INDENT)
 
     def _unjudged(self, judgement: Judgement) -> None:
         coverage = judgement.evaluation.coverage
         if coverage is None:
             self._line("not judged: no rule ran", indent=2)
             return
+        never = [asked.question.value for asked in coverage.questions if asked.status is Status.NOT_APPLICABLE]
+        if never:
+            self._line(f"not asked: {', '.join(never)}", "dim", indent=2)
         for asked in coverage.questions:
-            if asked.status is not Status.JUDGED:
+            if asked.status is Status.UNJUDGED:
                 self._line(f"not judged: {asked.question.value}: {asked.why}", "dim", indent=2)
-            elif asked.evaluated < asked.of:
+            elif 0 < asked.evaluated < asked.of:
                 self._line(
                     f"judged in part: {asked.question.value}: {asked.evaluated} of {asked.of} rules", "dim", indent=2
                 )
@@ -118,10 +122,10 @@ def _sure(judged: Judged) -> str:
             return ""
 
 
-def _shown(item: EvidenceItem, text: str) -> Iterator[Text]:
+def _shown(item: EvidenceItem, text: str, room: int) -> Iterator[Text]:
     match item:
         case Span():
-            yield from _underlined(text, item)
+            yield from _underlined(text, item, room)
         case Pattern():
             yield Text(inert(f"{item.name}: {item.count}"))
         case ToolCallAt():
@@ -134,7 +138,7 @@ def _shown(item: EvidenceItem, text: str) -> Iterator[Text]:
             yield Text(inert(f"{item.stat} {item.value:g} {item.unit}{held}{source}"))
 
 
-def _underlined(text: str, span: Span) -> Iterator[Text]:
+def _underlined(text: str, span: Span, room: int) -> Iterator[Text]:
     """The stretch in its line, and the marks below it. Places count UTF-16 units, marks the columns of a terminal."""
     units = text.encode("utf-16-le", "surrogatepass")
 
@@ -143,7 +147,8 @@ def _underlined(text: str, span: Span) -> Iterator[Text]:
 
     whole = part(span.start, span.end)
     cut = whole if len(whole) <= _LONGEST else whole[: _LONGEST - 3] + "..."
-    before, after = part(span.start - _AROUND, span.start), part(span.end, span.end + _AROUND)
+    around = max(_LEAST, (room - Text(cut).cell_len) // 2)
+    before, after = part(span.start - around, span.start), part(span.end, span.end + around)
     line = Text(before)
     line.append(cut, style="underline")
     line.append(after)

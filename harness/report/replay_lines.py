@@ -77,7 +77,10 @@ def _tokens(parts: RunParts, found: Mapping[str, Metric]) -> Iterator[str]:
     hit = found["cache_hit_ratio"]
     yield "cache hit unknown" if hit.value is None else f"cache hit {100 * hit.value:.1f} %"
     out = found["output_tokens"]
-    yield f"output {_said(out)}" + ("" if out.value is None or out.low is not None else " [observed]")
+    cut = parts.trust.unread or parts.trust.bad_lines or parts.trust.unopened
+    mark = ">= " if cut and out.value is not None and out.low is None else ""
+    sure = " [observed]" if not cut and out.value is not None and out.low is None else ""
+    yield f"output {mark}{_said(out)}{sure}"
     naive = found["line_sum_tokens"]
     if naive.value is not None and parts.tokens.lines > parts.tokens.sums.rows:
         yield f"(a sum over lines would say {big(naive.value)})"

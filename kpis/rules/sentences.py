@@ -14,70 +14,25 @@ from kpis.rules.utf16 import WHITE, trimmed
 
 __all__ = ["sentences"]
 
-_STOP = re.compile(r"[.!?\n]")
-_BLANK = re.compile("[" + WHITE.replace("\n", "") + r"]*+\n")
-_END = re.compile(r"[.!?]++[\"”\u2019')\]}]*+")
-_GAP = re.compile(r"[ \t\r\n]*+")
-_GAPS = frozenset(" \t\r\n")
-_CAPITALS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_CLOSERS = "\"\u201d\u2019')\\]}"
+_OPENERS = "A-Z0-9\"'\u201c\u201d\u2018\u2019(\\[{*_#\u2014-"
+# A stop with its closing marks, where what follows can open a sentence; or a line break with the white space after it.
+# Of a run of stops only the first is tried, or a long run would be read once for each of them.
+_EDGE = re.compile(
+    rf"[.!?\n](?:(?<=\n)[{WHITE}]*+"
+    rf"|(?<!\n)(?<![.!?]{{2}})(?P<closing>[.!?]*+[{_CLOSERS}]*+)"
+    rf"(?:(?=[A-Z])|[ \t\r\n]++(?=[{_OPENERS}]|\Z)|\Z))"
+)
 _DIGITS = frozenset("0123456789")
-_OPENERS = _CAPITALS | _DIGITS | frozenset("\"'“”\u2018\u2019([{*_#-—")
 _TOKEN_START = re.compile("[" + WHITE + r"(\[\"'“”\u2018\u2019]")
 
 _NEVER = frozenset(
-    [
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "sr",
-        "jr",
-        "st",
-        "mt",
-        "e.g",
-        "i.e",
-        "vs",
-        "al",
-        "cf",
-        "approx",
-        "est",
-        "dept",
-        "univ",
-        "a.m",
-        "p.m",
-        "u.s",
-        "u.k",
-    ]
+    "dr mr mrs ms prof sr jr st mt e.g i.e vs al cf approx est dept univ a.m p.m u.s u.k".split()  # noqa: SIM905 - words
 )
 """Abbreviations that end no sentence."""
 
 _BEFORE_NUMBER = frozenset(
-    [
-        "no",
-        "fig",
-        "eq",
-        "ch",
-        "vol",
-        "pp",
-        "etc",
-        "inc",
-        "ltd",
-        "co",
-        "corp",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-    ]
+    "no fig eq ch vol pp etc inc ltd co corp jan feb mar apr jun jul aug sep sept oct nov dec".split()  # noqa: SIM905
 )
 """Abbreviations that end no sentence when a number follows. May is missing: it is a word."""
 
@@ -98,39 +53,21 @@ def sentences(text: str, *, with_a_letter: bool = False) -> list[str]:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    begun = at = 0
-    while (stop := _STOP.search(text, at)) is not None:
-        place = stop.start()
-        if text[place] == "\n":
-            blank = _BLANK.match(text, place + 1)
-            # The second line break may begin another blank line; what lies between holds nothing either way.
-            end, ends = (blank.end() - 1, True) if blank else (place + 1, False)
+    begun = 0
+    for edge in _EDGE.finditer(text):
+        place = edge.start()
+        mark = text[place]
+        if mark == "\n":
+            if "\n" not in edge.group()[1:]:
+                continue
+            end = place
         else:
-            end, ends = _after(text, place)
-        if ends:
-            yield text[begun:end]
-            begun = end
-        at = end if end > place else place + 1
+            end = edge.end("closing")
+            if mark == "." and _abbreviates(text, place, text[edge.end() : edge.end() + 1]):
+                continue
+        yield text[begun:end]
+        begun = end
     yield text[begun:]
-
-
-def _after(text: str, place: int) -> tuple[int, bool]:
-    """Where the stop at ``place`` with its closing marks ends, and whether a sentence ends there."""
-    dot = text[place] == "."
-    if dot and text[place + 1 : place + 2] in _DIGITS and place and text[place - 1] in _DIGITS:
-        return place + 1, False
-    run = _END.match(text, place)
-    end = run.end() if run else place + 1
-    opener = text[end : end + 1]
-    if opener in _GAPS:
-        gap = _GAP.match(text, end)
-        following = gap.end() if gap else end
-        opener = text[following : following + 1]
-        if opener and opener not in _OPENERS:
-            return end, False
-    elif opener and opener not in _CAPITALS:
-        return end, False
-    return end, not (dot and _abbreviates(text, place, opener))
 
 
 def _abbreviates(text: str, place: int, opener: str) -> bool:

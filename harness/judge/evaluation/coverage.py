@@ -67,7 +67,7 @@ def _asked(question: Question, findings: Sequence[Finding]) -> Asked:
     return Asked(question, Status.UNJUDGED, why_skipped(asking), 0, len(asking))
 
 
-@lru_cache(maxsize=2 ** len(Need))
+@lru_cache(maxsize=1 << len(Need))
 def _inputs(present: frozenset[Need]) -> Mapping[Need, bool]:
     return MappingProxyType({need: need in present for need in Need})
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
-from math import isfinite
 
 from kpis.formulas.recorded.bills import break_cost, compaction_cost
 from kpis.formulas.recorded.cache import CacheBreak
@@ -23,6 +22,9 @@ from kpis.terms.trace import Request, ThreadKind, Tokens
 __all__ = ["UNNAMED", "CostParts", "cost_parts", "request_cost"]
 
 UNNAMED = "(no model named)"
+
+_LARGEST = 1e12
+"""Dollars: what a recording reports beyond this, or below nothing, is no cost but a fault of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,5 +179,5 @@ def _reported(view: RunView) -> int | None:
     if not totals:
         each = [request.cost_usd for request in (*view.billed, *view.coarse)]
         totals = [] if None in each else [cost for cost in each if cost is not None]
-    known = [round(cost * PICO) for cost in totals if isfinite(cost)]
+    known = [round(cost * PICO) for cost in totals if 0 <= cost <= _LARGEST]
     return sum(known) if known else None

@@ -62,7 +62,9 @@ def run(
         (("--explain", "cache_brakes", "x"), "named cache_brakes (did you mean cache_breaks?)"),
         (("--explain", "folding_capture_retrieval", "x"), "There is no metric"),
         (("--prices", "nowhere.toml", "x"), "nowhere.toml"),
+        (("--prices", "pipe", "x"), "pipe cannot be read (it is no regular file): name a price file that can"),
         (("--oracles", "nowhere.jsonl", "x"), "nowhere.jsonl cannot be read"),
+        (("--oracles", "pipe", "x"), "pipe cannot be read (it is no regular file)"),
         (("nowhere",), "nowhere cannot be read: No such file or directory."),
         (("--gate", "A/B", "log.jsonl"), "names no record"),
     ],
@@ -70,6 +72,7 @@ def run(
 def test_words_that_make_no_sense(words: tuple[str, ...], said: str, run: Callable[..., Said], tmp_path: Path) -> None:
     put(tmp_path / "log.jsonl", busy().data)
     put(tmp_path / "x", busy().data)
+    os.mkfifo(tmp_path / "pipe")
     code, out, err = run(*words)
     assert (code, out) == (2, "")
     assert said in err
@@ -207,6 +210,44 @@ def test_a_file_that_cannot_be_written(
     assert code == 70
     assert "the disk (or your quota) is full" in err
     assert not (tmp_path / "out.json").exists()
+
+
+def test_a_pipe_that_nobody_reads_is_not_waited_for(run: Callable[..., Said], tmp_path: Path) -> None:
+    busy().save(tmp_path)
+    os.mkfifo(tmp_path / "pipe")
+    code, _, err = run("s-1.jsonl", "--json", "pipe")
+    assert code == 70
+    assert "pipe cannot be written: it is a pipe that nobody reads" in err
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert run("s-1.jsonl", "--json", "pipe")[0] == 0
+        assert os.read(reader, 1) == b"{"
+    finally:
+        os.close(reader)
+
+
+@pytest.mark.parametrize("score", [1e15, -1e15])
+def test_a_score_or_a_cost_beyond_any_real_one(score: float, run: Callable[..., Said], tmp_path: Path) -> None:
+    told = json.dumps({"score": score, "cost_usd": 1e15})[1:-1].encode() + b', "success"'
+    put(tmp_path / "a.jsonl", verdicts("c", passed=True).replace(b'"success"', told))
+    code, out, err = run("a.jsonl", "--json", "out.json")
+    assert (code, err) == (6, "")
+    assert "A score beyond 1,000,000,000,000 is none and was left out." in out
+    assert "trust    LOWER BOUNDS" in out
+    found = json.loads((tmp_path / "out.json").read_bytes())
+    assert found["all"]["metrics"]["score_per_action"]["value"] is None
+    assert found["all"]["metrics"]["cost_reported_usd"]["value"] is None
+
+
+def test_an_output_that_ends_on_no_number_is_a_lower_bound(run: Callable[..., Said], tmp_path: Path) -> None:
+    first, last = busy().answer("msg_x", out=3).data, Session("s-1y", minute=9, sessionId="s-1").answer("msg_x").data
+    (end,) = [json.loads(line) for line in last.splitlines()]
+    end["message"]["usage"]["output_tokens"] = -7
+    put(tmp_path / "s-1.jsonl", first + lines(end))
+    code, out, _ = run("s-1.jsonl")
+    assert code == 6
+    assert "output >= " in out
+    assert "[observed]" not in out
 
 
 def test_own_prices_go_before_those_that_ship(run: Callable[..., Said], tmp_path: Path) -> None:

@@ -135,6 +135,17 @@ def test_placeholder_output_is_kept_and_marked() -> None:
     assert found.codes == {"W_PLACEHOLDER_OUTPUT"}
 
 
+@pytest.mark.parametrize("last", [None, -5, 1 << 60, "many"])
+def test_a_draft_whose_last_line_says_no_output_is_a_lower_bound(last: object) -> None:
+    counters = {"input_tokens": 3, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0}
+    draft = prompt("u", None) + answer("a", "u", "m", usage={**counters, "output_tokens": 3})
+    end = answer("b", "a", "m", usage={**counters, "output_tokens": last})
+    (request,) = told(draft + end).requests
+    assert (request.tokens.out_total, request.tokens.provenance_of("out_total")) == (3, Provenance.PLACEHOLDER)
+    (request,) = told(draft + end + answer("c", "b", "m", usage={**counters, "output_tokens": 70})).requests
+    assert (request.tokens.out_total, request.tokens.provenance_of("out_total")) == (70, Provenance.OBSERVED)
+
+
 def test_healthy_output_of_one_file_does_not_hide_the_placeholders_of_another() -> None:
     healthy = prompt("u", None, 0) + answer("a", "u", "m1", 1, out=900, content=LONG)
     stubs = prompt("v", "a", 2) + answer("b", "v", "m2", 3, stop=None, out=1, content=LONG)

@@ -99,3 +99,14 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         read_oracles(tmp_path / "nowhere")
     with pytest.raises(FormatError, match="no regular file"):
         read_oracles(tmp_path)
+
+
+@pytest.mark.parametrize("score", [1e308, -1e13])
+def test_a_score_beyond_any_real_one_is_refused(tmp_path: Path, score: float) -> None:
+    with pytest.raises(FormatError, match=r"checks\.jsonl, line 2 has a score beyond 1,000,000,000,000: correct it"):
+        checks(tmp_path, {"run": "a", "score": 1e12}, {"run": "b", "score": score})
+
+
+def test_a_mark_of_the_byte_order_is_no_part_of_a_verdict(tmp_path: Path) -> None:
+    path = put(tmp_path / "checks.jsonl", b"\xef\xbb\xbf" + lines({"run": "a", "passed": True}))
+    assert read_oracles(path) == {("run", "a", None): Judged(success=True, score=None)}

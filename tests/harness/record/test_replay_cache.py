@@ -193,3 +193,56 @@ def test_where_caches_lie(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> No
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert cache_folder() == tmp_path / ".cache" / "loopladder"
+
+
+def test_a_home_without_a_full_path_has_no_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", "here")
+    assert cache_folder() is None
+
+
+def test_a_link_in_its_place_is_replaced_and_what_it_leads_to_left_alone(again: Again, tmp_path: Path) -> None:
+    first, everything = again()
+    cache = the_cache(tmp_path)
+    precious = tmp_path / "precious"
+    precious.write_bytes(cache.read_bytes())
+    precious.chmod(0o644)
+    before = precious.read_bytes()
+    cache.unlink()
+    cache.symlink_to(precious)
+    assert again() == (first, everything), "nothing is read through a link"
+    assert not cache.is_symlink()
+    assert cache.stat().st_mode & 0o777 == 0o600
+    assert (precious.read_bytes(), precious.stat().st_mode & 0o777) == (before, 0o644)
+    assert again() == (first, [])
+
+
+def test_a_folder_of_caches_that_is_a_link_is_not_used(again: Again, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir(mode=0o755)
+    (tmp_path / "cache").symlink_to(elsewhere)
+    assert again() == again()
+    assert list(elsewhere.iterdir()) == []
+    assert elsewhere.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_folder_of_caches_that_is_someone_elses_is_not_used(
+    again: Again, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, everything = again()
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert again() == (first, everything)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_a_pipe_or_a_folder_in_its_place_is_left_alone(
+    again: Again, tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    first, everything = again()
+    cache = the_cache(tmp_path)
+    cache.unlink()
+    make(cache)
+    kind = cache.stat().st_mode
+    assert again() == (first, everything)
+    assert the_cache(tmp_path).stat().st_mode == kind

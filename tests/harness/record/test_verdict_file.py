@@ -16,7 +16,7 @@ from harness.cli.main import main
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.judge.evaluation.judge import judge
 from harness.record.evaluation import EvaluationResponse, evaluation_schema
-from harness.record.evaluation_write import NotFinite, encode, response
+from harness.record.evaluation_write import NotFiniteError, encode, response
 from harness.record.gate import GateFile, GateSide
 from harness.record.gate import encode as encode_gate
 from harness.record.ratchet import encode as encode_ratchet
@@ -188,5 +188,5 @@ def test_what_is_no_finite_number_is_refused_by_the_name_of_its_rule(number: flo
         replace(claim, evidence=(Count("length", "chars", number),)),
         replace(claim, evidence=(Count("length", "chars", 1, number, ThresholdSource.CONFIG),)),
     ):
-        with pytest.raises(NotFinite, match="min_output_length came to"):
+        with pytest.raises(NotFiniteError, match="min_output_length came to"):
             told([replace(quiet(LENGTH), claim=spoilt)])

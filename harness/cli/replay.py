@@ -108,7 +108,7 @@ def tell_unmatched(asked: Asked, arms: Sequence[Replayed]) -> None:
     if asked.oracles and none_matches(asked.oracles, [run for arm in arms for run in arm.runs]):
         say(
             "None of the verdicts is on a run that was read: they name runs or cases as the recordings do. See what "
-            "these are called: python -m harness replay --verbose PATH"
+            "these are called: python -m harness replay --json - PATH"
         )
 
 

@@ -47,12 +47,16 @@ def gate_runs(arguments: argparse.Namespace, result: Replayed, prices: str) -> E
     from harness.jobs.replay_gate import gate
     from harness.project import load_project
     from harness.record.replay_baseline import baseline_path, read_baseline
+    from harness.record.store import require_inside
 
-    path = baseline_path(load_project(Path.cwd()).root, arguments.gate)
+    root = load_project(Path.cwd()).root
+    path = baseline_path(root, arguments.gate)
+    if arguments.accept:
+        require_inside(path, root)
     before = read_baseline(path)
     if arguments.accept:
         put(result, arguments, prices)
-        return _accept(arguments, result, path, before)
+        return _accept(arguments, result, path, before, root)
     gated = gate(result, before)
     put(result, arguments, prices, gated)
     if before is None:
@@ -77,7 +81,9 @@ def gate_code(gated: Gated) -> Exit:
     return highest(codes.get(gap, Exit.UNKNOWN) for gap in gaps if gap is not None) if gaps else Exit.UNCOVERED
 
 
-def _accept(arguments: argparse.Namespace, result: Replayed, path: Path, before: ReplayBaseline | None) -> Exit:
+def _accept(
+    arguments: argparse.Namespace, result: Replayed, path: Path, before: ReplayBaseline | None, root: Path
+) -> Exit:
     from harness.jobs.replay_gate import accepted
     from harness.record.replay_baseline import encode
     from harness.record.store import write_atomic
@@ -90,7 +96,7 @@ def _accept(arguments: argparse.Namespace, result: Replayed, path: Path, before:
         )
     blob = encode(done.baseline)
     if before is None or blob != encode(before):
-        write_atomic(path, blob)
+        write_atomic(path, blob, within=root)
         runs = f"{done.baseline.runs:,} run{'s' * (done.baseline.runs != 1)}"
         said = f"{len(done.baseline.metrics):,} metrics of {runs} are on record: {path.name}"
     else:

@@ -15,6 +15,7 @@ def fault_of(arguments: argparse.Namespace) -> str | None:
     from harness.formats.run_formats import NAMES
     from kpis.errors import did_you_mean
     from kpis.formulas.recorded.carried import BY
+    from kpis.formulas.recorded.evaluate import metric_ids
 
     paths = arguments.compare or arguments.path
     if arguments.compare is not None and arguments.path:
@@ -43,6 +44,12 @@ def fault_of(arguments: argparse.Namespace) -> str | None:
         return "--accept puts runs onto a record, and none is named: python -m harness replay --gate NAME --accept PATH"
     if arguments.worse and not (arguments.accept and (arguments.why or "").strip()):
         return "--worse goes with a reason: python -m harness replay --gate NAME --accept --worse ID --why TEXT PATH"
+    if arguments.why is not None and not arguments.worse:
+        return "--why is the reason of --worse: python -m harness replay --gate NAME --accept --worse ID --why TEXT PATH"
+    unknown = next((each for each in arguments.worse if each not in metric_ids()), None)
+    if unknown is not None:
+        hint = did_you_mean(unknown, metric_ids())
+        return f"There is no metric {unknown!r}{hint} for --worse to name; see: python -m harness list --recorded"
     target = arguments.json
     named = [*map(Path, paths), *(Path(each) for each in (arguments.prices, arguments.oracles) if each is not None)]
     if target not in (None, "-") and is_input(target, [*named, *_below(paths, target)]):

@@ -10,7 +10,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from harness.formats.evaluation_settings import KEYS, Keys, settings_over
+from harness.formats.evaluation_settings import KEYS, settings_over
+from harness.formats.keys import Keys
 from harness.formats.limits import FormatError, Limits, check_depth
 from kpis.terms.evaluation_case import ABSENT, Case, CustomRule, TokenCounts, ToolCall
 from kpis.terms.evaluation_settings import Settings

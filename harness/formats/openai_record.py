@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from harness.formats.openai_answer import Answer, answer_of
-from harness.formats.whole_json import as_amount, as_dict, as_list, as_ms, as_str, canonical
+from harness.formats.pseudonym import safe_id, safe_name
+from harness.formats.whole_json import as_amount, as_count, as_dict, as_float, as_list, as_ms, as_str, canonical
 
 __all__ = ["Record", "record_of"]
 
@@ -20,7 +21,18 @@ _SECONDS = ("latency", "latency_s", "duration", "duration_s", "elapsed")
 _MILLIS = ("latency_ms", "duration_ms", "elapsed_ms", "response_time_ms")
 _COST = ("cost", "cost_usd", "response_cost")
 _SESSION = ("session_id", "session", "conversation_id", "thread_id", "trace_id")
+_CASE = ("case", "case_id")
 _ANSWERS = ("chat.completion", "chat.completion.chunk", "text_completion", "response")
+
+
+class Told(NamedTuple):
+    """What a record says beside the request: what it was made for, and what an evaluator said of that."""
+
+    case_id: str | None
+    arm: str | None
+    replicate: int | None
+    success: bool | None
+    score: float | None
 
 
 class Record(NamedTuple):
@@ -46,6 +58,7 @@ class Record(NamedTuple):
     opening: bytes
     user_spoke: bool
     results: list[tuple[str, Any]]
+    told: Told
 
 
 def record_of(value: Any) -> Record | None:
@@ -93,6 +106,19 @@ def record_of(value: Any) -> Record | None:
         _opening(request, sent, spoke),
         spoke is not None or _is_users(sent),
         list(_results(sent)),
+        _told(value),
+    )
+
+
+def _told(value: dict[str, Any]) -> Told:
+    case = next((value[key] for key in _CASE if type(value.get(key)) in (int, str) and value[key] != ""), None)
+    arm, success = as_str(value.get("arm")), value.get("success")
+    return Told(
+        None if case is None else safe_id(str(case)),
+        None if arm is None else safe_name(arm),
+        as_count(value.get("replicate")),
+        success if isinstance(success, bool) else None,
+        as_float(value.get("score")),
     )
 
 

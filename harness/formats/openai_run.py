@@ -5,7 +5,8 @@ response of the chat or the Responses API. Deduplication: records with one respo
 that of the last record that has any (a stream repeats it, and only its end is whole). A call stands in a response, its
 result in the messages of a later request; both are repeated in every request after that and count once. Requests are
 one thread where a record says so, where a response continues another by its id, or else where they open with the same
-system prompt and first message.
+system prompt and first message. A record may say what it was made for: ``case`` (or ``case_id``), ``arm``,
+``replicate``, and of an evaluator ``success`` and ``score``.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any, ClassVar
 from harness.formats.json_files import FileLog, in_order, values_of
 from harness.formats.jsonl import first_objects
 from harness.formats.limits import FormatError, Limits
-from harness.formats.openai_record import Record, record_of
+from harness.formats.openai_record import Record, Told, record_of
 from harness.formats.openai_usage import UsageLog
 from harness.formats.plain_calls import CallLog
 from harness.formats.pseudonym import safe_id, safe_name
@@ -27,6 +28,7 @@ from kpis.terms.trace import (
     IssueCode,
     Request,
     RequestStatus,
+    RunFacts,
     Severity,
     Thread,
     ThreadKind,
@@ -39,6 +41,8 @@ from kpis.terms.trace import (
 __all__ = ["OpenAiRun"]
 
 _LIMITS = Limits()
+_UNTOLD = Told(None, None, None, None, None)
+_MOST_CASES = 10_000
 _CHUNK = "chat.completion.chunk"
 
 
@@ -94,6 +98,7 @@ class _Log:
         self._of_response: dict[str, str] = {}
         self._turns: dict[str, list[Turn]] = {}
         self._results: set[tuple[str, str]] = set()
+        self._told: dict[tuple[str | None, str | None, int | None], RunFacts] = {}
         self._repeated = 0
         self._nameless = 0
 
@@ -104,6 +109,7 @@ class _Log:
             self.file.unknown_kind(value.get("object", value.get("type")) if isinstance(value, dict) else None)
             return
         self.file.seen(found.started, found.ended)
+        self._facts(found.told)
         known = self.requests.get(safe_id(found.response_id)) if found.response_id else None
         if known is not None:
             self._again(known, found, line)
@@ -129,6 +135,22 @@ class _Log:
             copied=request_id in self.elsewhere, file=self.file.name, line=line,
         )  # fmt: skip
         self._made(found, thread, turn, request_id, line)
+
+    def _facts(self, told: Told) -> None:
+        """What is told of a case, once for all its records: it passes if all that say so pass; the last score counts."""
+        if told == _UNTOLD:
+            return
+        key = told.case_id, told.arm, told.replicate
+        known = self._told.get(key)
+        if known is None and len(self._told) >= _MOST_CASES:
+            return
+        said = [each for each in (told.success, None if known is None else known.success) if each is not None]
+        success = all(said) if said else None
+        score = told.score if told.score is not None or known is None else known.score
+        self._told[key] = RunFacts(
+            case_id=told.case_id, arm=told.arm, replicate=told.replicate, success=success, score=score,
+            file=self.file.name,
+        )  # fmt: skip
 
     def _again(self, known: Request, found: Record, line: int) -> None:
         """Another record of an answer that is here already: the end of a stream, or the same once more."""
@@ -194,6 +216,7 @@ class _Log:
             if silent and request.tokens.out_total is None and request.status is RequestStatus.OK:
                 self.usage.note("absent", request.line or 1)
             yield request
+        yield from self._told.values()
         yield from self.calls.finished()
         yield from self.usage.issues()
         self.elsewhere |= {each.request_id for each in self.requests.values() if "#" not in each.request_id}

@@ -17,7 +17,8 @@ from harness.formats.evaluation_case import read_case
 from harness.formats.limits import FormatError, Limits
 from harness.jobs.evaluate_config import Deployment
 from harness.judge.evaluation.judge import Evaluation, judge
-from harness.record.evaluation_write import NotFiniteError, response
+from harness.record.evaluation_result import NotFiniteError
+from harness.record.evaluation_write import response
 from kpis.rules.criticality import CriticalityError
 from kpis.rules.presence import present
 from kpis.rules.run import findings

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.formats.evaluation_case import deployed_rule
-from harness.formats.evaluation_settings import KEYS, Keys, settings_over
+from harness.formats.evaluation_settings import KEYS, settings_over
+from harness.formats.keys import Keys
 from harness.formats.limits import FormatError, regular_bytes
 from harness.judge.evaluation.accuracy import AccuracyTable
 from harness.record.accuracy import REFERENCE, named_table

@@ -15,10 +15,11 @@ from harness.jobs.evaluate import Answer, Judgement
 from harness.judge.evaluation.coverage import Status
 from harness.judge.evaluation.judge import Judged
 from harness.judge.evaluation.layers import EvaluationVerdict, tau
-from harness.judge.evaluation.uncertainty import ByDefinition, ByPolicy, Published, Unmeasured
+from harness.judge.evaluation.uncertainty import Published, Unmeasured
 from harness.report.inert import encoding_of, inert
 from kpis.terms.claim import ClaimState, VerdictState
 from kpis.terms.evaluation import Citation, Count, EvidenceItem, Pattern, Span, ToolCallAt
+from kpis.terms.evaluation_words import RuleKind
 
 __all__ = ["EvaluationPage"]
 
@@ -116,9 +117,9 @@ def _sure(judged: Judged) -> str:
     match judged.uncertainty:
         case Published(worth=worth):
             return f" (right with probability {worth.point:.2f} [{worth.low:.2f}, {worth.high:.2f}])"
-        case Unmeasured():
+        case Unmeasured() if judged.finding.rule.kind is not RuleKind.MEASUREMENT:
             return " (its accuracy is unmeasured)"
-        case ByDefinition() | ByPolicy() | None:
+        case _:
             return ""
 
 
@@ -149,6 +150,10 @@ def _underlined(text: str, span: Span, room: int) -> Iterator[Text]:
     cut = whole if len(whole) <= _LONGEST else whole[: _LONGEST - 3] + "..."
     around = max(_LEAST, (room - Text(cut).cell_len) // 2)
     before, after = part(span.start - around, span.start), part(span.end, span.end + around)
+    while Text(before).cell_len > around:  # a character may take two columns
+        before = before[1:]
+    while Text(after).cell_len > around:
+        after = after[:-1]
     line = Text(before)
     line.append(cut, style="underline")
     line.append(after)

@@ -66,14 +66,16 @@ def lines_of(parts: RunParts, found: Mapping[str, Metric], prices: str) -> Itera
     if parts.efficiency.judged:
         judged = parts.efficiency.judged
         yield "verdict", [f"{parts.efficiency.succeeded:,} of {judged:,} judged run{'s' * (judged != 1)} passed"]
-    yield "trust", list(_trust(parts))
+    yield "trust", list(_trust(parts, found))
 
 
 def _tokens(parts: RunParts, found: Mapping[str, Metric]) -> Iterator[str]:
     yield f"prompt {_said(found['exposed_tokens'])}"
     middle, peak = found["exposed_main_median"], found["exposed_main_peak"]
-    if middle.value is not None and peak.value is not None:
-        yield f"(median {big(middle.value)}, peak {big(peak.value)})"
+    if peak.value is not None and middle.value is not None:
+        # Of prompts that are known in part only, the largest is a bound, and the middle one says nothing.
+        whole = found["exposed_tokens"].low is None
+        yield f"(median {big(middle.value)}, peak {big(peak.value)})" if whole else f"(peak >= {big(peak.value)})"
     hit = found["cache_hit_ratio"]
     yield "cache hit unknown" if hit.value is None else f"cache hit {100 * hit.value:.1f} %"
     out = found["output_tokens"]
@@ -165,8 +167,12 @@ def _time(found: Mapping[str, Metric]) -> Iterator[str]:
         yield f"({duration(overlap / 1000)} of it side by side)"
 
 
-def _trust(parts: RunParts) -> Iterator[str]:
+def _trust(parts: RunParts, found: Mapping[str, Metric]) -> Iterator[str]:
     match parts.trust.level:
+        case Trust.OK if found["cost_computed_usd"].low is not None:
+            yield "tokens OK:"
+            yield f"the cost is a lower bound, since {_unsaid(parts)} is not recorded."
+            return
         case Trust.OK:
             yield "OK"
             return
@@ -176,3 +182,11 @@ def _trust(parts: RunParts) -> Iterator[str]:
             only_prices = parts.trust.unpriced and len(list(parts.trust.reasons())) == 1
             yield "tokens OK:" if only_prices else "LOWER BOUNDS:"
     yield from parts.trust.reasons()
+
+
+def _unsaid(parts: RunParts) -> str:
+    """What a bill depends on that whole counts of tokens do not say."""
+    sums, coarse = parts.tokens.sums, parts.tokens.coarse
+    lifetime = "how long cache writes live" if sums.cache_write_other or coarse.cache_write_other else ""
+    share = "what of the prompts was cached" if sums.undivided or coarse.undivided else ""
+    return " and ".join(filter(None, (share, lifetime))) or "a part of the bill"

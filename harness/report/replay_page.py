@@ -132,7 +132,7 @@ def _table(runs: Sequence[RunResult], console: Console, *, verbose: bool) -> Non
         hit, cost, out = found["cache_hit_ratio"].value, found["cost_computed_usd"], found["output_tokens"]
         cells = [
             f"{found['recorded_requests'].value or 0:,}",
-            big(run.parts.tokens.prompt),
+            "-" if found["exposed_tokens"].value is None else big(run.parts.tokens.prompt),
             "-" if hit is None else f"{100 * hit:.0f} %",
             "-" if out.value is None else at_least(out, big(out.value)).replace(">= ", ">="),
             "-" if cost.value is None else at_least(cost, amount(cost.value)).replace(">= ", ">="),

@@ -6,6 +6,7 @@ with digits read as the letters that they stand in for. A phrasing inside quotes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
@@ -27,6 +28,16 @@ from kpis.terms.evaluation_words import (
 )
 
 __all__ = ["NO_INJECTION"]
+
+_SIGNS = (
+    *((f"injection phrase #{number}", sign, True) for number, sign in enumerate(PHRASES, 1)),
+    *((f"injection structure #{number}", sign, False) for number, sign in enumerate(STRUCTURES, 1)),
+)
+"""Label, pattern, and whether quoting excuses it."""
+
+_ALL_ANCHORS = tuple({anchor: None for _, sign, _ in _SIGNS for anchor in sign.anchors})
+_LEET_WORD = re.compile(r"[0134579@$](?:[a-z]|(?<=[a-z][0134579@$]))")
+"""A character that stands in for a letter, next to one: ``30 days`` is no disguise."""
 
 _LEET = str.maketrans("0134579@$", "oieastgas")
 
@@ -59,6 +70,11 @@ class _Reading:
                 yield match.span()
 
 
+def _anchors(flat: str) -> set[str]:
+    """What of all that some pattern cannot do without is in the text."""
+    return {anchor for anchor in _ALL_ANCHORS if anchor in flat}
+
+
 def _readings(subject: Subject) -> tuple[_Reading, _Reading | None]:
     places = Places(subject.output)
     raw = _Reading(subject.output, lambda start, end: (places.unit(start), places.unit(end)))
@@ -68,25 +84,23 @@ def _readings(subject: Subject) -> tuple[_Reading, _Reading | None]:
 
 def _evaluate(subject: Subject) -> RuleClaim:
     flat = subject.folded_lower.replace("\n", " ")
-    flat_plain = flat.translate(_LEET)
+    there = _anchors(flat)
+    disguised = there | _anchors(flat.translate(_LEET)) if _LEET_WORD.search(flat) else there
+    signs = [entry for entry in _SIGNS if not disguised.isdisjoint(entry[1].anchors)]
     raw, plain = _readings(subject)
     spans: list[EvidenceItem] = []
-    signs = 0
-    for name, tier in (("phrase", PHRASES), ("structure", STRUCTURES)):
-        for number, sign in enumerate(tier, 1):
-            quoted = tier is PHRASES
-            here = any(anchor in flat for anchor in sign.anchors)
-            label = f"injection {name} #{number}"
-            found = [(raw, span) for span in raw.found(sign, unless_quoted=quoted)] if here else []
-            if not found and plain is not None and (here or any(anchor in flat_plain for anchor in sign.anchors)):
-                found = [(plain, span) for span in plain.found(sign, unless_quoted=quoted)]
-                label += " (obfuscated)"
-            signs += bool(found)
-            spans += [
-                Span("output", *reading.back(*span), label) for reading, span in found[: MOST_EVIDENCE - len(spans)]
-            ]
-    if signs:
-        return fired(f"The output matches {signs} patterns of instructions to a model", evidence=spans)
+    hits = 0
+    for label, sign, quotable in signs:
+        reading, suffix = raw, ""
+        found = [] if there.isdisjoint(sign.anchors) else list(raw.found(sign, unless_quoted=quotable))
+        if not found and plain is not None:
+            reading, suffix = plain, " (obfuscated)"
+            found = list(plain.found(sign, unless_quoted=quotable))
+        hits += bool(found)
+        room = MOST_EVIDENCE - len(spans)
+        spans += [Span("output", *reading.back(*span), label + suffix) for span in found[:room]]
+    if hits:
+        return fired(f"The output matches {hits} patterns of instructions to a model", evidence=spans)
     return quiet("The output holds no instructions to a model")
 
 

@@ -7,8 +7,9 @@ claim about the material, and the signals leave it alone.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cached_property
-from itertools import combinations
+from itertools import combinations, islice
 
 __all__ = ["Material", "number"]
 
@@ -21,13 +22,18 @@ _AFTER = 160
 _EDGE = re.compile(r"[.!?][ \t]|\n")
 
 _NOT_ASSERTED = re.compile(
-    r"\b(?:should|could|would|might|may|recommend\w{0,4}|suggest\w{0,4}|propos\w{1,4}|consider\w{0,4}|if|unless|assum\w{1,4}"
+    r"\b(?:should|could|would|might|may|will|if|unless|recommend\w{0,4}|suggest\w{0,4}|propos\w{1,4}|consider\w{0,4}"
+    r"|assum\w{1,4}|plan\w{0,4}|expect\w{0,4}|target\w{0,4}|e\.g|example|for instance|instead"
     r"|about|around|approximately|approx|roughly|nearly|almost|estimat\w{1,4}|perhaps|maybe|possibly|probably|likely"
-    r"|seems?|appears?|expect\w{0,4}|plan\w{0,4}|will|target\w{0,4}|e\.g|example|for instance|upgrad\w{1,4}|downgrad\w{1,4}"
-    r"|bump\w{0,4}|migrat\w{1,4}|chang\w{1,4}\s+(?:it|them|this)?\s?(?:to|from)|after (?:the|this|my) (?:fix|change|update|patch)"
-    r"|fixed|updated|now|no longer|instead|unsure|not sure|unclear|unknown|cannot (?:tell|confirm|verify))\b|[~≈?]",
+    r"|seems?|appears?|unsure|not sure|unclear|unknown|cannot (?:tell|confirm|verify)"
+    r"|upgrad\w{1,4}|downgrad\w{1,4}|bump\w{0,4}|migrat\w{1,4}|chang\w{1,4} (?:(?:it|them|this) )?(?:to|from)"
+    r"|after (?:the|this|my) (?:fix|change|update|patch)|fixed|updated|now|no longer)\b|[~\u2248?]",
     re.IGNORECASE,
 )
+"""Words of a proposal, a hedge, a question, or of how things are once something has been changed."""
+
+_MOST_TRIED = 200
+"""Claims of one kind that are looked at: an output with more has shown what it is like."""
 
 
 def number(text: str) -> float:
@@ -75,3 +81,7 @@ class Material:
             begin = edge.end()
         after = _EDGE.search(self.said, end, end + _AFTER)
         return _NOT_ASSERTED.search(self.said, begin, after.start() if after else end + _AFTER) is None
+
+    def any_asserted(self, claims: Iterable[re.Match[str]]) -> bool:
+        """Whether one of the first ``claims`` is asserted."""
+        return any(self.asserted(*claim.span()) for claim in islice(claims, _MOST_TRIED))

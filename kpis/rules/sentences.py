@@ -63,7 +63,8 @@ def _pieces(text: str) -> Iterator[str]:
             end = place
         else:
             end = edge.end("closing")
-            if mark == "." and _abbreviates(text, place, text[edge.end() : edge.end() + 1]):
+            abbreviated = mark == "." and _abbreviates(text, place, text[edge.end() : edge.end() + 1])
+            if abbreviated and text.count("\n", end, edge.end()) < 2:  # a blank line ends a sentence all the same
                 continue
         yield text[begun:end]
         begun = end

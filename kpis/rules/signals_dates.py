@@ -23,9 +23,10 @@ _DATE = re.compile(
     rf"|(?<![\w.])([0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH}\.?(?:,? ([0-9]{{4}}))?(?![0-9:])"
 )
 _TIME = re.compile(
-    r"(?<![\w:.])([0-9]{1,2}):([0-9]{2})(?::[0-9]{2})?(?:\.[0-9]{1,9})?(?: ?([AaPp])\.?[Mm]\b)?(?![:0-9])|T([0-9]{2}):([0-9]{2})"
+    r"[0-9](?<![\w:.][0-9])[0-9]?:([0-9]{2})(?::[0-9]{2})?(?:\.[0-9]{1,9})?(?: ?[AaPp]\.?[Mm]\b)?(?![:0-9])"
+    r"|T([0-9]{2}):([0-9]{2})"
 )
-_WEEKDAY = re.compile(r"\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b", re.IGNORECASE)
+_WEEKDAY = re.compile(r"\b(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day\b")
 _NEAR = 12
 """Characters between a weekday and the date that it is said of: ``Friday, the 7th`` and not another sentence."""
 
@@ -34,79 +35,67 @@ class _Date(NamedTuple):
     year: int | None
     month: int
     day: int
-    start: int
-    end: int
+    found: re.Match[str]
 
 
 def _dates(text: str) -> Iterator[_Date]:
     for found in _DATE.finditer(text):
         iso_year, iso_month, iso_day, name, day, year, day_2, name_2, year_2 = found.groups()
         if iso_year:
-            yield _Date(int(iso_year), int(iso_month), int(iso_day), *found.span())
+            yield _Date(int(iso_year), int(iso_month), int(iso_day), found)
             continue
         month = _MONTHS.index((name or name_2)[:3].lower()) + 1
         written = year or year_2
-        yield _Date(int(written) if written else None, month, int(day or day_2), *found.span())
-
-
-def _may_date(text: str) -> bool:
-    return any(character in text for character in "0123456789")
+        yield _Date(int(written) if written else None, month, int(day or day_2), found)
 
 
 def ungrounded_date(material: Material) -> bool:
-    """Whether a date is told of that is none of those that were given."""
-    if not _may_date(material.said):
-        return False
-    told = list(_dates(material.said))
-    if not told:
-        return False
-    given = list(_dates(material.given))
-    return bool(given) and any(
-        not any(
-            (one.month, one.day) == (other.month, other.day)
-            and (None in (one.year, other.year) or one.year == other.year)
-            for other in given
-        )
-        and material.asserted(one.start, one.end)
-        for one in told[:200]
+    """Whether a date is told of that is none of those that were given; one without its year is any year's."""
+    given: dict[tuple[int, int], set[int | None]] = {}
+    for one in _dates(material.given):
+        given.setdefault((one.month, one.day), set()).add(one.year)
+    return bool(given) and material.any_asserted(
+        told.found for told in _dates(material.said) if not _known(told.year, given.get((told.month, told.day)))
     )
 
 
-def _times(text: str) -> Iterator[tuple[int, int, int]]:
-    """Minutes of the day, with the place."""
+def _known(year: int | None, years: set[int | None] | None) -> bool:
+    return years is not None and (year is None or year in years or None in years)
+
+
+def _times(text: str) -> Iterator[tuple[int, re.Match[str]]]:
+    """Minutes on the face of a clock, with the place."""
     for found in _TIME.finditer(text):
-        hour, minute, half, iso_hour, iso_minute = found.groups()
-        hours, minutes = int(hour or iso_hour), int(minute or iso_minute)
-        if half:
-            hours = hours % 12 + 12 * (half in "Pp")
+        minute, iso_hour, iso_minute = found.groups()
+        hours = int(iso_hour or found.group().partition(":")[0])
+        minutes = int(minute or iso_minute)
         if hours < 24 and minutes < 60:
-            yield 60 * hours + minutes, *found.span()
+            yield 60 * (hours % 12) + minutes, found
 
 
 def ungrounded_time(material: Material) -> bool:
     """Whether a time of day is told that is none of those that were given; half a day apart is the same clock face."""
-    if ":" not in material.said:
+    if ":" not in material.said or _TIME.search(material.said) is None:
         return False
-    told = list(_times(material.said))
-    given = {minutes % 720 for minutes, *_ in _times(material.given)} if told else set()
-    return bool(given) and any(
-        minutes % 720 not in given and material.asserted(start, end) for minutes, start, end in told
+    given = {minutes for minutes, _ in _times(material.given)}
+    return bool(given) and material.any_asserted(
+        found for minutes, found in _times(material.said) if minutes not in given
     )
 
 
 def weekday_contradiction(material: Material) -> bool:
     """Whether a weekday is said of a date, its year given, that falls on another."""
-    weekdays = list(_WEEKDAY.finditer(material.said))
+    weekdays = list(_WEEKDAY.finditer(material.said)) if "day" in material.said else []
     if not weekdays:
         return False
     years = {(one.month, one.day): one.year for one in _dates(material.given) if one.year is not None}
     told = list(_dates(material.said))
     at = 0
     for weekday in weekdays:
-        while at < len(told) and told[at].end + _NEAR < weekday.start():
+        while at < len(told) and told[at].found.end() + _NEAR < weekday.start():
             at += 1
         for one in told[at : at + 2]:
-            gap = one.start - weekday.end() if one.start >= weekday.end() else weekday.start() - one.end
+            gap = max(one.found.start() - weekday.end(), weekday.start() - one.found.end())
             year = one.year or years.get((one.month, one.day))
             if 0 <= gap <= _NEAR and year is not None and _falls_on(year, one) not in {None, weekday.group().lower()}:
                 return True

@@ -33,7 +33,8 @@ _REACH = 160
 """Characters between the two ends of a shape."""
 
 _SPOKEN_OF = re.compile(
-    r"\b(?:an?|the|any|no|each|every|this|that|these|those|some|all|your|my|our|its|his|her|their)[ \t]+[\"'`“\u2018]?\Z",
+    r"\b(?:an?|the|any|no|each|every|this|that|these|those|some|all|your|my|our|its|his|her|their)"
+    r"[ \t]+[\"'`\u201c\u2018]?\Z",
     re.ASCII | re.IGNORECASE,
 )
 _RAISED = re.compile(r"\b(?:raise|throw)(?:\s+new)?\s+[\w.]{0,40}\(?[\"'`]?\Z", re.ASCII)
@@ -96,7 +97,7 @@ def _promises(text: str, lower: str) -> list[int]:
     found = [
         match.span()
         for promise in PROMISES
-        if any(anchor in lower for anchor in promise.anchors)
+        if promise.also in lower and any(anchor in lower for anchor in promise.anchors)
         for match in promise.pattern.finditer(text)
     ]
     if not found:

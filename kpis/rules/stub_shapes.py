@@ -40,10 +40,11 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """A way to promise work, tried when one of ``anchors`` is in the text in small letters."""
+    """A way to promise work, tried when ``also`` and one of ``anchors`` are in the text in small letters."""
 
     pattern: re.Pattern[str]
     anchors: tuple[str, ...]
+    also: str
 
 
 def _shape(name: str, pattern: str, anchor: str, before: str | None = None) -> Shape:
@@ -51,12 +52,15 @@ def _shape(name: str, pattern: str, anchor: str, before: str | None = None) -> S
     return Shape(name, re.compile(pattern, flags), anchor, None if before is None else re.compile(before, flags))
 
 
-def _promise(pattern: str, *anchors: str) -> Promise:
-    return Promise(re.compile(pattern.replace("~", r"\s++"), re.ASCII | re.IGNORECASE), anchors)
+def _promise(pattern: str, *anchors: str, also: str = "") -> Promise:
+    return Promise(re.compile(pattern.replace("~", r"\s++"), re.ASCII | re.IGNORECASE), anchors, also)
 
 
 _COMMENT = r"(?:#|//|/\*|<!--)"
-_CUT = r"(?:the\s)?(?:rest|remain\w{0,8}|exist\w{0,8}|other|previous|same|similar|more|your|add|implement\w{0,8}|code|logic)"
+_CUT = (
+    r"(?:the\s)?"
+    r"(?:rest|remain\w{0,8}|exist\w{0,8}|other|previous|same|similar|more|your|add|implement\w{0,8}|code|logic)"
+)
 
 SHAPES = (
     _shape(
@@ -113,6 +117,7 @@ PROMISES = (
         r"(?:added|implemented|provided|completed|delivered|shared|updated|finished|filled~in|done)\b"
         rf"[^.!?\n]{{0,40}}?\b{_SOON}\b",
         *_SOON_WORDS,
+        also=" be",
     ),
     _promise(
         r"\b(?:working~on~(?:it|this|that)|stay~tuned|coming~soon|more~to~come|hang~tight|bear~with~me|one~moment"

@@ -65,22 +65,42 @@ def _tool_span(call: ToolCall) -> Span | None:
     return (call.t_start, call.t_end) if call.t_start is not None else None
 
 
+def _copied_until(view: RunView) -> tuple[dict[str | None, int], dict[str, int]]:
+    """By file and by thread when its history last is another's, shown again: that time is the other's own."""
+    files: dict[str | None, int] = {}
+    threads: dict[str, int] = {}
+    copied = [(each.file, each.thread_id, end_of(each)) for each in view.run.requests if each.copied]
+    copied += [(each.file, each.thread_id, each.t_end) for each in view.run.calls if each.copied]
+    for file, thread, end in copied:
+        if end is not None:
+            files[file] = max(end, files.get(file, end))
+            threads[thread] = max(end, threads.get(thread, end))
+    return files, threads
+
+
+def _after(until: int | None, *times: int | None) -> list[int]:
+    """Those of ``times`` that are known and later than ``until``."""
+    return [t for t in times if t is not None and (until is None or t > until)]
+
+
 def dated_of(view: RunView) -> Dated | None:
     """The clocks of one run; None where it has no time at all."""
     run = view.run
     calls = [call for call in view.calls if _is_main(view, call.thread_id)]
     requests = [request for request in view.billed if _is_main(view, request.thread_id)]
     turns = [turn for turn in run.turns if _is_main(view, turn.thread_id)]
+    files, threads = _copied_until(view)
     times = [
-        *(t for each in run.recordings for t in (each.t_start, each.t_end)),
-        *(t for each in view.billed for t in (each.t_first, each.t_last)),
-        *(t for each in view.calls for t in (each.t_start, each.t_end)),
-        *(t for each in turns for t in (each.t_start, each.t_end)),
+        *(_after(files.get(each.file), each.t_start, each.t_end) for each in run.recordings),
+        *(_after(None, each.t_first, each.t_last) for each in view.billed),
+        *(_after(None, each.t_start, each.t_end) for each in view.calls),
+        *(_after(threads.get(each.thread_id), each.t_start, each.t_end) for each in turns),
     ]
-    known = [t for t in times if t is not None]
+    known = [t for each in times for t in each]
     if not known:
         return None
-    inputs = sorted(t.t_start for t in turns if t.user_kind is UserKind.HUMAN and t.t_start is not None)
+    spoken = (turn for turn in turns if turn.user_kind is UserKind.HUMAN)
+    inputs = sorted(t for turn in spoken for t in _after(threads.get(turn.thread_id), turn.t_start))
     opened = [t.t_start for t in turns if t.t_start is not None]
     opened += [call.t_end for call in calls if call.t_end is not None]
     opened += [e.t for e in run.events if e.kind is EventKind.COMPACTION and e.t is not None]

@@ -28,7 +28,7 @@ def token_metrics(parts: TokenParts) -> Iterator[Metric]:
         "coarse": coarse.rows,
     }
     yield count("recorded_requests", sums.rows, detail=detail)
-    yield at_least("exposed_tokens", parts.prompt, _prompt_gaps(parts), "requests do not say their whole prompt")
+    yield _prompt(parts)
     for kind, prompts in (("main", parts.main_prompts), ("other", parts.other_prompts)):
         yield from _exposure(kind, prompts, sums.no_prompt)
     gaps = sums.no_fresh + coarse.no_fresh - parts.covered
@@ -52,6 +52,13 @@ def token_metrics(parts: TokenParts) -> Iterator[Metric]:
         yield count("unlogged_tokens", unlogged, Basis.REPORTED, {"runs": parts.runs_reporting})
     else:
         yield missing("unlogged_tokens", "no recording reports a total of its own", Basis.REPORTED)
+
+
+def _prompt(parts: TokenParts) -> Metric:
+    gaps = _prompt_gaps(parts)
+    if gaps and not parts.prompt and gaps >= parts.sums.rows - parts.covered + parts.coarse.rows:
+        return missing("exposed_tokens", "no request says its prompt", detail={"gaps": gaps})
+    return at_least("exposed_tokens", parts.prompt, gaps, "requests do not say their whole prompt")
 
 
 def _prompt_gaps(parts: TokenParts) -> int:

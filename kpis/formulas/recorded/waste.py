@@ -1,6 +1,7 @@
 """Tokens that came to nothing: answers that only failed, branches that were left, sub-agents whose result nobody read.
 
-A request is wasted where it failed or was aborted itself, or where every call that it made ended without an ok result.
+A request is wasted where it failed or was aborted itself, or where every call that it made was answered and none with an ok result.
+A call that was never answered says nothing: it may be one of the last of a recording, or answered out of its sight.
 What it cost in new tokens is its output and its fresh input; what it read from cache is not counted. A sub-agent's
 result is read where the parent's conversation has a request after the call that brought it. Refuses to guess the
 parent of a thread that names none.
@@ -49,11 +50,11 @@ class WasteParts(Summed):
 
 
 def wasted_requests(view: RunView) -> Iterator[Request]:
-    """Requests that failed, or whose calls all did."""
-    good, rest = Outcome.OK, Outcome.ORPHAN
-    bad = {call.request_id for call in view.calls if call.outcome is not good and call.outcome is not rest}
+    """Requests that failed, or of whose calls some did and none is ok or open."""
+    good, rest, unknown = Outcome.OK, Outcome.ORPHAN, Outcome.UNANSWERED
+    bad = {call.request_id for call in view.calls if call.outcome not in (good, rest, unknown)}
     if bad:
-        bad -= {call.request_id for call in view.calls if call.outcome is good}
+        bad -= {call.request_id for call in view.calls if call.outcome in (good, unknown)}
     for request in view.billed:
         if request.status in _FAILED or request.request_id in bad:
             yield request

@@ -279,6 +279,14 @@ def test_the_page_says_what_decided_and_shows_where(run: Callable[..., Said]) ->
     assert all(len(line) <= 80 for line in lines)
 
 
+def test_the_page_is_as_wide_as_it_may_be(run: Callable[..., Said], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    _, out, _ = run([{"output": f"{'表' * 80} SSN 512-44-9871 {'表' * 80}", "eval_type": "safety"}], "--table")
+    assert any("512-44-9871" in line for line in out.splitlines())
+    for line in out.splitlines():
+        assert len(line) + line.count("表") <= 60
+
+
 def test_the_page_shows_hostile_text_inert_and_marks_its_columns(run: Callable[..., Said]) -> None:
     text = "\u001b[31m表\U0001f600\U0001f600 SSN 512-44-9871\u202e \U0001f600"
     _, out, _ = run([{"id": "a\u001b]0;x\u0007", "output": text, "eval_type": "safety"}], "--table")

@@ -55,6 +55,10 @@ def run(
         (("--accept", "x"), "none is named: python -m harness replay --gate NAME --accept PATH"),
         (("--gate", "a", "--accept", "--worse", "b", "--why", " ", "--", "x"), "--worse goes with a reason"),
         (("--worse", "b", "--", "x"), "--worse goes with a reason"),
+        (("--why", "so", "x"), "--why is the reason of --worse"),
+        (("--gate", "a", "--accept", "--why", "so", "x"), "--why is the reason of --worse"),
+        (("--gate", "a", "--accept", "--worse", "tool_erors", "--why", "so", "x"),
+            "There is no metric 'tool_erors' (did you mean tool_errors?) for --worse to name"),
         (("--compare", "a", "b", "--", "c"), "--compare takes two folders and nothing beside them"),
         (("--compare", "a", "b", "--gate", "c"), "goes with neither --gate nor --json"),
         (("--compare", "a", "b", "--json", "c"), "goes with neither --gate nor --json"),
@@ -269,6 +273,24 @@ def test_verdicts_from_outside(run: Callable[..., Said], tmp_path: Path) -> None
     assert metrics["score_per_action"]["value"] == 0.25
     explained = run("a.jsonl", "--oracles", "checks.jsonl", "--explain", "score_per_action")[1]
     assert explained.startswith("score_per_action: 0.25")
+
+
+def test_verdicts_that_match_no_run_are_told(run: Callable[..., Said], tmp_path: Path) -> None:
+    put(tmp_path / "a" / "a.jsonl", verdicts("c", passed=True))
+    put(tmp_path / "b" / "b.jsonl", verdicts("c", passed=True, prompt=7))
+    missed = [{"case": "d", "replicate": 2, "passed": False}, {"run": "e", "passed": True}]
+    put(tmp_path / "some.jsonl", lines({"case": "c", "passed": False}, *missed))
+    code, out, err = run("a", "--oracles", "some.jsonl", "--json", "out.json")
+    said = "2 of 3 verdicts match no run: the first is on case d, replicate 2."
+    assert (code, err) == (0, "")
+    assert said in out
+    assert [each["message"] for each in json.loads((tmp_path / "out.json").read_bytes())["issues"]] == [said]
+    put(tmp_path / "none.jsonl", lines(*missed))
+    for words in (["a"], ["--compare", "a", "b"]):
+        code, _, err = run("--oracles", "none.jsonl", *words)
+        assert code == 0
+        assert err.startswith("loopladder: None of the verdicts is on a run that was read: ")
+    assert run("--oracles", "some.jsonl", "--compare", "a", "b")[2] == ""
 
 
 def test_a_cache_that_is_kept_says_the_same(run: Callable[..., Said], tmp_path: Path, caches: Path) -> None:

@@ -165,3 +165,17 @@ def test_two_arms(run: Callable[..., Said], tmp_path: Path) -> None:
     code, out, err = run("--compare", "one", "nowhere")
     assert (code, out) == (2, "")
     assert "nowhere cannot be read: No such file or directory." in err
+
+
+@pytest.mark.parametrize("link", ["baselines", "baselines/replay", "baselines/replay/mine.toml"])
+def test_no_record_is_put_behind_a_link_out_of_the_project(
+    link: str, run: Callable[..., Said], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    outside = tmp_path_factory.mktemp("outside")
+    (outside / "mine.toml").write_bytes(b"precious")
+    (tmp_path / link).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / link).symlink_to(outside / "mine.toml" if link.endswith("toml") else outside)
+    code, _, err = accept(run)
+    assert code == 70
+    assert "is a link that leads out of the project" in err
+    assert [(each.name, each.read_bytes()) for each in outside.iterdir()] == [("mine.toml", b"precious")]

@@ -293,3 +293,24 @@ def test_records_that_almost_fit(records: list[Any]) -> None:
     check_reader(LOG, lines(*records))
     check_reader(LOG, lines(*({"messages": each, "response": {**chat("c1"), "choices": each}} for each in records)))
     read_json(LOG, records)
+
+
+def test_a_row_says_its_case_and_what_an_evaluator_said_of_it() -> None:
+    told = {"case": "c-7", "arm": "plain", "replicate": 2}
+    rows = [
+        {**told, "response": chat("r1")},
+        {**told, "response": chat("r2"), "success": True, "score": 0.25},
+        {**told, "response": chat("r3"), "success": True},
+        {**told, "replicate": 3, "response": chat("r6"), "success": False},
+        {**told, "replicate": 3, "response": chat("r7"), "success": True},
+        {"case_id": 9, "response": chat("r4"), "replicate": -1, "success": "yes", "score": "high", "arm": ""},
+        {"response": chat("r5"), "success": None},
+    ]
+    run = read_bytes(LOG, lines(*rows), "log.jsonl")
+    assert [(each.case_id, each.arm, each.replicate, each.success, each.score) for each in run.facts] == [
+        ("c-7", "plain", 2, True, 0.25), ("c-7", "plain", 3, False, None), ("9", None, None, None, None)
+    ]  # fmt: skip
+
+
+def test_rows_that_say_no_case_have_no_facts() -> None:
+    assert read_json(LOG, {"response": chat("r1")}).facts == ()

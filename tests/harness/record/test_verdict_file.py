@@ -16,7 +16,8 @@ from harness.cli.main import main
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.judge.evaluation.judge import judge
 from harness.record.evaluation import EvaluationResponse, evaluation_schema
-from harness.record.evaluation_write import NotFiniteError, encode, response
+from harness.record.evaluation_result import NotFiniteError
+from harness.record.evaluation_write import encode, response
 from harness.record.gate import GateFile, GateSide
 from harness.record.gate import encode as encode_gate
 from harness.record.ratchet import encode as encode_ratchet

@@ -181,3 +181,35 @@ def test_a_console_that_lacks_characters(tmp_path: Path) -> None:
     render_replay(read(tmp_path, "file"), console_on(stream, 80), TABLE.name, by="file")
     stream.flush()
     assert b"/desk/\\xfc.py" in stream.buffer.getvalue()
+
+
+def untold(*tokens: dict[str, int]) -> bytes:
+    """A run of our own format whose requests say these tokens."""
+    head = {"schema": "loopladder.trace/1", "run_id": f"r.{len(tokens)}"}
+    rows = ({"type": "request", "model": "claude-sonnet-4-5", "tokens": each} for each in tokens)
+    return lines(head, *rows)
+
+
+def test_of_prompts_that_are_known_in_part_the_peak_is_a_bound_and_there_is_no_median(tmp_path: Path) -> None:
+    whole = {"fresh_in": 700, "cache_read": 0, "out_total": 4}
+    put(tmp_path / "a.jsonl", untold(whole, whole, {"out_total": 5}))
+    told = line(page(tmp_path), "tokens")
+    assert told.startswith("tokens prompt >= 1,400 (peak >= 700)")
+
+
+def test_a_prompt_that_nobody_says_is_no_prompt_of_nothing(tmp_path: Path) -> None:
+    put(tmp_path / "a.jsonl", untold({"out_total": 5}))
+    assert "prompt unknown (no request says its prompt)" in line(page(tmp_path), "tokens")
+    put(tmp_path / "b.jsonl", untold({"fresh_in": 7, "cache_read": 0, "out_total": 4}, {"out_total": 5}))
+    rows = {each.split()[0]: each.split()[2:4] for each in page(tmp_path).splitlines() if each.startswith("r.")}
+    assert rows == {"r.1": ["1", "-"], "r.2": ["2", "7"]}
+
+
+def test_trust_says_why_a_cost_is_a_bound(tmp_path: Path) -> None:
+    put(tmp_path / "a.jsonl", untold({"fresh_in": 7, "cache_read": 0, "cache_write_other": 90, "out_total": 4}))
+    said = page(tmp_path)
+    assert ">= $" in line(said, "money")
+    told = "trust tokens OK: the cost is a lower bound, since how long cache writes live is not recorded."
+    assert line(said, "trust") == told
+    put(tmp_path / "a.jsonl", untold({"unattributed": 900, "out_total": 4}))
+    assert "since what of the prompts was cached is not recorded." in line(page(tmp_path), "trust")

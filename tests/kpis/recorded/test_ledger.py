@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import given
@@ -98,6 +99,17 @@ def test_a_recording_without_times_has_no_wall() -> None:
     found = metrics(evaluate(recorded, TABLE, ledger=True))
     assert found["time_wall_ms"].value is None
     assert found["time_model_ms"].undefined == "the recording has no times"
+
+
+def test_a_history_that_is_another_runs_takes_no_time_of_this_one() -> None:
+    requests = [request(0, at=4, copied=True), request(1, at=20, copied=True), request(2, at=105)]
+    calls = [call(0, 0, t_start=4, t_end=10, copied=True), call(1, 2, t_start=105, t_end=109)]
+    turns = [TURN, Turn("main", 1, UserKind.HUMAN, 100, 109)]
+    recordings = (Recording("claude-code", t_start=0, t_end=110, file="a.jsonl"),)
+    found = replace(run(requests, calls, turns=turns), recordings=recordings)
+    assert ledger(found).wall == 10
+    assert spent(found) == {"model": 5, "tool": 4, "unattributed": 1}
+    assert [each.start for each in turn_ledgers(view_of(found))] == [100]
 
 
 def test_the_ledger_is_made_where_it_is_asked_for() -> None:

@@ -49,6 +49,16 @@ def test_requests_that_only_failed_are_wasted() -> None:
     assert found["wasted_token_ratio"].value == pytest.approx(1 / 3)
 
 
+def test_a_call_that_was_never_answered_makes_no_waste() -> None:
+    requests = [request(n, fresh=10, out=100) for n in range(3)]
+    calls = [
+        call(0, 0, outcome=Outcome.UNANSWERED),
+        call(1, 1, outcome=Outcome.ERROR), call(2, 1, outcome=Outcome.UNANSWERED),
+        call(3, 2, outcome=Outcome.TIMEOUT),
+    ]  # fmt: skip
+    assert metrics(parts(run(requests, calls)))["wasted_tokens"].value == 110
+
+
 def test_an_aborted_request_is_wasted_without_any_call() -> None:
     found = metrics(parts(run([request(0, fresh=5, out=7, status=RequestStatus.ABORTED)])))
     assert found["wasted_tokens"].value == 12

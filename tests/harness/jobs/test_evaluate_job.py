@@ -1,0 +1,182 @@
+"""The whole engine on any case: an answer that is as published, places inside the text, the same answer twice."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from harness.formats.evaluation_case import case_of
+from harness.formats.limits import Limits
+from harness.jobs.evaluate import Answer, evaluate, evaluate_stream
+from harness.jobs.evaluate_config import Deployment, reference
+from harness.record.evaluation import EvaluationResponse
+from harness.record.evaluation_write import encode
+from kpis.terms.claim import VerdictState
+from kpis.terms.evaluation_settings import Settings
+from kpis.terms.evaluation_words import MOST_EVIDENCE
+
+NOW = "2031-01-01T00:00:00.000Z"
+TEXT = "The retention sweep removes traces older than thirty days from the store. It runs at boot and then every day."
+DEPLOYMENTS = {"own": Deployment(), "measured": Deployment(Settings(), reference().table), "reference": reference()}
+
+
+def answers(*cases: dict[str, Any], deployment: Deployment | None = None, **limits: int) -> list[Answer]:
+    stream = io.BytesIO(b"".join(json.dumps(case).encode() + b"\n" for case in cases))
+    return list(evaluate_stream(stream, "cases", deployment or Deployment(), lambda: NOW, Limits(**limits)))
+
+
+def verdict(deployment: Deployment | None = None, **members: Any) -> dict[str, Any]:
+    (answer,) = answers({"output": TEXT, **members}, deployment=deployment)
+    found: dict[str, Any] = answer.document["verdict"]
+    return found
+
+
+_pieces = st.sampled_from(
+    [
+        "SSN 512-44-9871", "\U0001f600", "\u200b", "ignore all previous instructions", '"', "`", "```", "TODO", "\n\n",
+        "jane.roe@corp.io", "sk-" + "a1" * 12, "\uff11\uff12", "<!-- ", "-->", "illegal drugs", "I will do it later. ",
+        "\ud83d", "I\u0307", "\u0130", "Dr. ", "3.5", "[system:", "error", "404", "e\u0301", "|", "\x00", "\u202e",
+    ]
+)  # fmt: skip
+_text = st.lists(_pieces | st.text(max_size=6), max_size=12).map("".join)
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+_call = st.fixed_dictionaries(
+    {"tool_name": st.sampled_from(["ls", "cat", "\U0001f600"])},
+    optional={"input": _json, "output": _json, "error": _text},
+)
+_number = st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**30), 10**30)
+_case = st.fixed_dictionaries(
+    {"output": _text},
+    optional={
+        "id": _text,
+        "input": _text,
+        "expected": _text,
+        "tool_calls": st.lists(_call, max_size=8),
+        "cost": _number,
+        "tokens": st.dictionaries(st.sampled_from(["prompt_tokens", "completion_tokens", "total_tokens"]), _number),
+        "eval_type": st.sampled_from(["completeness", "relevance", "safety", "cost", "custom", "all"]),
+        "custom_rules": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "name": st.sampled_from(["no_pii", "mine", "\U0001f600"]),
+                    "type": st.sampled_from(
+                        ["regex_match", "regex_no_match", "min_length", "contains_keywords", "json_schema", "?"]
+                    ),
+                    "config": st.dictionaries(
+                        st.sampled_from(["pattern", "length", "keywords", "schema", "threshold"]), _json
+                    ),
+                }
+            ),
+            max_size=2,
+        ),
+        "config": st.fixed_dictionaries(
+            {},
+            optional={
+                "ruleThresholds": st.dictionaries(
+                    st.sampled_from(["min_output_length", "cost_threshold", "max_token_ratio", "max_tool_repeats"]),
+                    _json,
+                ),
+                "prior": st.sampled_from([0, 0.1, 0.5, 1]),
+                "priorMode": st.sampled_from(["per-output", "per-class"]),
+                "falsePassCost": st.sampled_from([0, 1, 19]),
+                "requiredEvidence": st.lists(st.sampled_from(["cost", "tool_outputs", "citations"]), max_size=2),
+                "criticalRules": st.lists(st.sampled_from(["no_stub_output", "no_tool_loop", "nobody"]), max_size=2),
+            },
+        ),
+    },
+)
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(_case, st.sampled_from(sorted(DEPLOYMENTS)))
+def test_any_case_has_an_answer_that_is_as_published(case: dict[str, Any], name: str) -> None:
+    (answer,) = answers(case, deployment=DEPLOYMENTS[name])
+    (again,) = answers(case, deployment=DEPLOYMENTS[name])
+    line = encode(answer.document)
+    assert line == encode(again.document)
+    assert line.count(b"\n") == 1
+    document = json.loads(line)
+    if answer.judgement is None:
+        assert set(document) == {"line", "error"}
+        return
+    read = EvaluationResponse.model_validate(document)
+    assert read.verdict is not None
+    assert read.passed is read.verdict.passed is (answer.state is VerdictState.PASS)
+    assert read.rules_evaluated + read.rules_skipped == len(read.rule_results)
+    length = len(case["output"].encode("utf-16-le", "surrogatepass")) // 2
+    for result in read.rule_results:
+        assert len(result.evidence or ()) <= MOST_EVIDENCE
+        for item in result.evidence or ():
+            if item.type == "span":
+                assert 0 <= item.start < item.end <= length
+            elif item.type == "toolCall":
+                assert item.index < len(case["tool_calls"])
+
+
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_unknown_is_never_a_pass(name: str) -> None:
+    deployment = DEPLOYMENTS[name]
+    for members in (
+        {"eval_type": "cost"},
+        {"eval_type": "custom"},
+        {"config": {"requiredEvidence": ["cost"]}},
+        {"deployed_rules": [{"severity": "critical", "definition": {"name": "x", "type": "min_length", "config": {}}}]},
+    ):
+        found = verdict(deployment, **members)
+        assert (found["state"], found["passed"], found["confidence"]) == ("unknown", False, None)
+
+
+def test_a_default_advises_and_a_choice_decides() -> None:
+    assert verdict(cost=1.33)["state"] == "pass"
+    assert verdict(cost=1.33, config={"defaultsGate": True})["by"] == ["cost_under_threshold"]
+    assert verdict(cost=0.6, config={"ruleThresholds": {"cost_threshold": 0.5}})["basis"] == "policy_gate"
+    assert verdict(output=" \n")["by"] == ["non_empty_output"]
+
+
+def test_a_chosen_threshold_that_equals_the_default_is_chosen() -> None:
+    """By key and not by value, which is what the reference goes by."""
+    config = {"ruleThresholds": {"cost_threshold": 0.1}}
+    assert verdict(cost=0.2, config=config)["basis"] == "policy_gate"
+    assert verdict(reference(), cost=0.2, config=config)["basis"] == "clean"
+
+
+def test_measurements_and_policies_never_move_the_risk() -> None:
+    measured = DEPLOYMENTS["measured"]
+    plain = verdict(measured)["risk"]
+    assert plain["pBad"] == 0.1598
+    assert (
+        verdict(
+            measured, expected="something else entirely", cost=9, tokens={"prompt_tokens": 1, "completion_tokens": 99}
+        )["risk"]
+        == plain
+    )
+    assert list(plain["perClass"]) == [
+        "pii_leak", "credential_leak", "injection", "injection_compliance", "silent_tool_failure", "tool_loop", "stub",
+        "fabrication", "ungrounded", "incomplete_ask", "off_task", "over_budget", "format", "invalid_tool_call",
+    ]  # fmt: skip
+
+
+def test_a_line_that_is_too_long_is_passed_over() -> None:
+    long, short = answers({"output": "x" * 200}, {"output": "y"}, max_line=100)
+    assert long.document["error"].startswith("cases, line 1: The case is longer than 100 bytes. Correct the line")
+    assert short.judgement is not None
+
+
+def test_numbers_that_lead_nowhere_refuse_their_case() -> None:
+    (answer,) = answers({"output": TEXT, "tokens": {"prompt_tokens": 5e-324, "completion_tokens": 1e308}})
+    assert answer.judgement is None
+    assert "verbosity_ratio came to inf, which is no finite number" in answer.document["error"]
+
+
+def test_from_python() -> None:
+    found = evaluate(case_of({"output": TEXT, "eval_type": "safety"}, Settings()), Deployment())
+    assert found.verdict.passed

@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from harness.cli.evaluate_measure import add_measure, measure_detectors
 from harness.cli.exits import Exit, highest
 from harness.cli.streams import say
 
@@ -39,6 +40,7 @@ def add_parser(commands: Any) -> None:
     parser.add_argument(
         "--table", action="store_true", help="for people: what decided, on what evidence, what was not judged"
     )
+    add_measure(parser)
     parser.set_defaults(handler=_evaluate)
 
 
@@ -46,6 +48,14 @@ def _evaluate(arguments: argparse.Namespace) -> Exit:
     from harness.formats.limits import FormatError
     from harness.jobs.evaluate_config import Deployment, deployment
 
+    if arguments.measure is not None:
+        if arguments.table or arguments.config is not None or arguments.file != _STDIN:
+            say("--measure goes with --to and --check alone: python -m harness evaluate --measure --check")
+            return Exit.UNUSABLE
+        return measure_detectors(arguments)
+    if arguments.to is not None or arguments.check is not None:
+        say("--to and --check belong to --measure: python -m harness evaluate --measure --check")
+        return Exit.UNUSABLE
     if arguments.file == _STDIN and sys.stdin.isatty():
         say("Nothing is piped in, and no file is named: python -m harness evaluate cases.jsonl")
         return Exit.UNUSABLE

@@ -21,7 +21,7 @@ _SHOWN = 20
 
 def explain(arguments: argparse.Namespace, asked: Asked) -> Exit:
     """Print the row of the metric, its value over all runs, and the lines behind it, the first of them or all."""
-    from harness.cli.replay import exit_code
+    from harness.cli.replay import exit_code, tell_unmatched
     from harness.jobs.replay import replay, runs_of
     from harness.report.page import console_on
     from harness.report.replay_explain import render_explained
@@ -35,6 +35,7 @@ def explain(arguments: argparse.Namespace, asked: Asked) -> Exit:
     code = exit_code(result)
     if code is Exit.UNUSABLE:
         return code
+    tell_unmatched(asked, [result])
     found = metrics(result.parts).get(number)
     if found is None:
         return _explain_context(arguments, row, result)

@@ -45,7 +45,9 @@ def fault_of(arguments: argparse.Namespace) -> str | None:
     if arguments.worse and not (arguments.accept and (arguments.why or "").strip()):
         return "--worse goes with a reason: python -m harness replay --gate NAME --accept --worse ID --why TEXT PATH"
     if arguments.why is not None and not arguments.worse:
-        return "--why is the reason of --worse: python -m harness replay --gate NAME --accept --worse ID --why TEXT PATH"
+        return (
+            "--why is the reason of --worse: python -m harness replay --gate NAME --accept --worse ID --why TEXT PATH"
+        )
     unknown = next((each for each in arguments.worse if each not in metric_ids()), None)
     if unknown is not None:
         hint = did_you_mean(unknown, metric_ids())

@@ -105,8 +105,10 @@ def placeholders(requests: Sequence[Request], left_open: Collection[str] = ()) -
             request
             for request in counted
             if request.request_id in left_open
-            or request.stop_reason is None
-            and (request.tokens.out_total or 0) < PLACEHOLDER_RATIO * (request.visible_chars or 0) / 4
+            or (
+                request.stop_reason is None
+                and (request.tokens.out_total or 0) < PLACEHOLDER_RATIO * (request.visible_chars or 0) / 4
+            )
         ]
     return marked
 

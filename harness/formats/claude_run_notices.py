@@ -12,7 +12,7 @@ from harness.formats.claude_run_lines import Notice, RunLine, notice_of, stamp_m
 from harness.formats.claude_run_state import EventDraft
 from harness.formats.claude_session import KNOWN_KINDS
 from harness.formats.claude_stream_result import result_of, settled_of
-from harness.formats.pseudonym import safe_name
+from harness.formats.pseudonym import safe_kind, safe_name
 from kpis.terms.trace import EventKind
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _system(gather: Gather, line: RunLine, notice: Notice, number: int) -> None:
 
 
 def _unknown(gather: Gather, kind: str) -> None:
-    kind = safe_name(kind, 40)
+    kind = safe_kind(kind)
     unknown = gather.file.unknown
     unknown[kind if kind in unknown or len(unknown) < _NAMED_KINDS else "(others)"] += 1
 

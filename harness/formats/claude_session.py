@@ -17,7 +17,7 @@ from harness.formats.claude_drafts import BlockDraft, CallDraft, EventDraft, Gat
 from harness.formats.claude_finish import finished
 from harness.formats.claude_lines import Block, Line, Message, count_of, text_bytes, unix_ms
 from harness.formats.claude_tools import INTERRUPTED, agent_of, outcome_of
-from harness.formats.pseudonym import Pseudonyms, safe_id, safe_name
+from harness.formats.pseudonym import Pseudonyms, safe_id, safe_kind, safe_name
 from harness.formats.tool_names import op_of
 from kpis.terms.trace import EventKind, Issue, ThreadKind, TraceEvent, UserKind
 
@@ -102,7 +102,7 @@ class Session:
         return finished(self._all, source_format, lines, bad_lines)
 
     def _unknown(self, kind: str) -> None:
-        kind = safe_name(kind, 40)
+        kind = safe_kind(kind)
         unknown = self._all.unknown
         unknown[kind if kind in unknown or len(unknown) < _NAMED_KINDS else "(others)"] += 1
 

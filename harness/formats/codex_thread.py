@@ -18,7 +18,7 @@ from harness.formats.codex_kinds import INJECTED, MIRRORS, is_known
 from harness.formats.codex_lines import plain, text_of
 from harness.formats.codex_origin import Session
 from harness.formats.codex_shapes import Item, Line
-from harness.formats.pseudonym import safe_id, safe_name
+from harness.formats.pseudonym import safe_id, safe_kind, safe_name
 from kpis.terms.trace import EventKind, RequestStatus, ThreadKind, UserKind
 
 __all__ = ["Gathered", "TurnDraft"]
@@ -96,7 +96,7 @@ class Gathered:
         self.answers.flush(RequestStatus.OK, self._at)
 
     def _unknown(self, kind: str) -> None:
-        kind = safe_name(kind or "(none)", 60)
+        kind = safe_kind(kind)
         unknown = self.unknown
         unknown[kind if kind in unknown or len(unknown) < _NAMED_KINDS else "(others)"] += 1
 

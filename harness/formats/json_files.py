@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from harness.formats.jsonl import LineLog, RawLine
 from harness.formats.limits import FormatError, Limits, printable
-from harness.formats.pseudonym import safe_name
+from harness.formats.pseudonym import safe_kind
 from harness.formats.run_format import Source
 from harness.formats.whole_json import decoded
 from kpis.terms.trace import Issue, IssueCode, Recording, Severity
@@ -47,9 +47,9 @@ class FileLog:
 
     def unknown_kind(self, kind: object) -> None:
         """Count a piece of an unknown kind; its name is kept, of the first thousand names."""
-        name = safe_name(kind) if isinstance(kind, str) and kind else "(none)"
-        if name in self.unknown or len(self.unknown) < _KINDS:
-            self.unknown[name] = self.unknown.get(name, 0) + 1
+        name = safe_kind(kind if isinstance(kind, str) else None)
+        name = name if name in self.unknown or len(self.unknown) < _KINDS else "(others)"
+        self.unknown[name] = self.unknown.get(name, 0) + 1
 
     def issue(self, severity: Severity, code: IssueCode, said: str, line: int | None = None) -> None:
         """Note one finding at ``line``."""

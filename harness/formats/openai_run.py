@@ -137,7 +137,7 @@ class _Log:
         self._made(found, thread, turn, request_id, line)
 
     def _facts(self, told: Told) -> None:
-        """What is told of a case, once for all its records: it passes if all that say so pass; the last score counts."""
+        """What is told of a case, once for all its records: it passes if all that say so do; the last score counts."""
         if told == _UNTOLD:
             return
         key = told.case_id, told.arm, told.replicate

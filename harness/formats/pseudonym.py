@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from hashlib import blake2b, sha256
 
-__all__ = ["HEAD_BYTES", "WORDS", "Head", "Pseudonyms", "safe_id", "safe_name"]
+__all__ = ["HEAD_BYTES", "WORDS", "Head", "Pseudonyms", "safe_id", "safe_kind", "safe_name"]
 
 HEAD_BYTES = 120
 
@@ -24,6 +24,7 @@ _CACHE_WORDS = 65_536
 _ALPHABET = "bcdfghjklmnpqrstvwz"
 _FROM_BYTE = bytes(ord(_ALPHABET[byte % len(_ALPHABET)]) for byte in range(256))
 _NOT_NAME = re.compile(r"[^A-Za-z0-9_.:/@+<>-]")
+_KIND = re.compile(r"[A-Za-z0-9_.:/<>()-]{1,40}")
 _ID = re.compile(r"[A-Za-z0-9_.:-]{1,128}")
 _LONG = re.compile(r"[^\W_]{3,}")
 _PARTS = re.compile(r"([^\W_]+)|(\s+)|((?:[^\w\s]|_)+)")
@@ -122,6 +123,13 @@ class Pseudonyms:
 def safe_name(name: str, most: int = 100) -> str:
     """The name of a tool, model or kind, which is kept: cut, and with every unusual character replaced."""
     return _NOT_NAME.sub("_", name[:most])
+
+
+def safe_kind(kind: str | None) -> str:
+    """The word by which a recording names the kind of a piece, where it is one word; a sentence is no kind."""
+    if not kind:
+        return "(none)"
+    return kind if _KIND.fullmatch(kind) else "(others)"
 
 
 def safe_id(identifier: str) -> str:

@@ -15,6 +15,7 @@ import msgspec
 
 from harness.formats.jsonl import LineLog, RawLine
 from harness.formats.limits import FormatError, Limits, check_depth, printable, read_bounded
+from harness.formats.pseudonym import safe_kind
 from harness.formats.run_format import Source
 from harness.formats.span_values import Numbers
 from kpis.terms.trace import Issue, IssueCode, Recording, Severity
@@ -60,6 +61,7 @@ class ReadFile:
 
     def unknown_kind(self, kind: str) -> None:
         """Something of a ``kind`` that the reader does not know."""
+        kind = safe_kind(kind)
         self.unknown[kind] = self.unknown.get(kind, 0) + 1
 
     def recording(self, source_format: str) -> Recording:

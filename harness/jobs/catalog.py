@@ -154,7 +154,10 @@ def _bare(kpi: Kpi, reading: Reading, run: str) -> Iterator[Finding]:
         return
     again = f"mend its probe, then run `python -m harness run --kpi {kpi.id}`."
     if kpi.estimand is Estimand.RATE and not kpi.knobs and not is_growth(kpi):  # a slope is no share of anything
-        parts = {"numerator": reading.numerator, "denominator": reading.denominator, "histogram": reading.histogram}
+        # A ratio of two times has both arms and how it scattered; reasons are for what is counted.
+        clocked = reading.basis is Basis.CLOCK
+        third = {"distribution": reading.distribution} if clocked else {"histogram": reading.histogram}
+        parts = {"numerator": reading.numerator, "denominator": reading.denominator, **third}
         missing = [name for name, part in parts.items() if part is None]
         if missing:
             sentence = f"{kpi.id} is a rate without {' and '.join(missing)} in {run}; {again}"

@@ -1,13 +1,14 @@
 """The file of an accuracy table: TOML in, :class:`~harness.judge.evaluation.accuracy.AccuracyTable` out.
 
 Tables that ship are known by name, others by path. Refuses to guess: counts are whole numbers of cases, and the file
-says whose labels they rest on.
+says whose labels they rest on. The newest table of our own detectors is known as ``loopladder`` besides.
 """
 
 from __future__ import annotations
 
 import hashlib
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,14 +17,17 @@ from harness.formats.limits import FormatError, regular_bytes
 from harness.judge.evaluation.accuracy import AccuracyTable, Counts, Labelling
 from kpis.errors import did_you_mean
 
-__all__ = ["REFERENCE", "SCHEMA", "decode", "named_table", "shipped"]
+__all__ = ["OURS", "REFERENCE", "SCHEMA", "decode", "encode", "named_bytes", "named_table", "shipped"]
 
 SCHEMA = "harness.accuracy/1"
 REFERENCE = "reference-0.10.0"
+OURS = "loopladder"
+"""Our own detectors; the tables are called so, with the day on which they were measured behind it."""
 
 _FOLDER = Path(__file__).parent / "accuracy_tables"
-_KEYS = {"schema", "version", "release", "labelling", "rule"}
+_KEYS = {"schema", "version", "release", "labelling", "rule", "corpus", "rule_version"}
 _CELLS = ("tp", "fp", "fn", "tn")
+_SHORT = 12
 _AGAIN = "Correct it, or name a table that ships: accuracy = "
 
 
@@ -43,17 +47,50 @@ def named_table(word: str, folder: Path) -> AccuracyTable:
     Raises:
         FormatError: there is none, or it cannot be used.
     """
-    if word in shipped():
-        return _of_ours(word)
-    path = folder / word
+    ours = _newest(word)
+    return _of_ours(ours) if ours is not None else decode(named_bytes(word, folder), (folder / word).stem)
+
+
+def named_bytes(word: str, folder: Path) -> bytes:
+    """What is in the file of the table that ``word`` names; see :func:`named_table`.
+
+    Raises:
+        FormatError: there is none, or it cannot be read.
+    """
+    ours = _newest(word)
     try:
-        body = regular_bytes(path)
+        return regular_bytes(folder / word if ours is None else _FOLDER / f"{ours}.toml")
     except OSError as error:
-        hint = did_you_mean(word, shipped())
+        hint = did_you_mean(word, (*shipped(), OURS))
         raise FormatError(
-            f"The accuracy table {word} cannot be read{hint}: {error.strerror}. {_AGAIN}{shipped()[0]!r}"
+            f"The accuracy table {word} cannot be read{hint}: {error.strerror}. {_AGAIN}{REFERENCE!r}"
         ) from None
-    return decode(body, path.stem)
+
+
+def _newest(word: str) -> str | None:
+    """The table that ships under ``word``; the days in the names of our own sort as they came."""
+    names = shipped()
+    if word == OURS:
+        return max((name for name in names if name.startswith(f"{OURS}-")), default=None)
+    return word if word in names else None
+
+
+def encode(
+    rows: Mapping[str, Counts], versions: Mapping[str, int], corpus: str, release: str, labelling: Labelling
+) -> bytes:
+    """The file of a table that was measured: the counts and the version of each rule.
+
+    ``corpus`` is the sha256 of the labelled cases; its beginning is the version of the table.
+    """
+    head = {"schema": SCHEMA, "version": corpus[:_SHORT], "release": release, "labelling": labelling.value}
+    lines = ["# How often each detector was right on labelled cases. Written by a command, not by hand:"]
+    lines.append("#   python -m harness evaluate --measure CORPUS --to FILE")
+    lines += [f'{key} = "{value}"' for key, value in {**head, "corpus": corpus}.items()]
+    lines += ["", "[rule_version]", *(f"{rule} = {versions[rule]}" for rule in rows), "", "[rule]"]
+    for rule, counts in rows.items():
+        cells = ", ".join(f"{cell} = {getattr(counts, cell)}" for cell in _CELLS)
+        lines.append(f"{rule} = {{ {cells} }}")
+    return ("\n".join(lines) + "\n").encode("ascii")
 
 
 def decode(body: bytes, name: str) -> AccuracyTable:
@@ -78,6 +115,11 @@ def decode(body: bytes, name: str) -> AccuracyTable:
     except ValueError:
         words = " or ".join(repr(each.value) for each in Labelling)
         raise _fault(name, f"does not say who labelled its cases: labelling = {words}") from None
+    if not isinstance(document.get("corpus", ""), str):
+        raise _fault(name, "gives no text for corpus")
+    versions = document.get("rule_version", {})
+    if not isinstance(versions, dict) or not all(type(version) is int for version in versions.values()):
+        raise _fault(name, "gives rule_version something other than whole numbers")
     rows = document.get("rule")
     if not isinstance(rows, dict) or not rows:
         raise _fault(name, "has no table [rule]")

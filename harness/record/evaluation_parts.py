@@ -49,7 +49,7 @@ class Corpus(Open):
     tn: Whole
     version: str
     release: str
-    labelling: Literal["same-model", "human-verified"]
+    labelling: Literal["same-model", "human-verified", "by-construction"]
 
 
 _FIRED_TELLS = {

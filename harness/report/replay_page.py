@@ -20,6 +20,7 @@ from harness.report.replay_lines import amount, at_least, big, lines_of
 from kpis.formulas.recorded.carried import CarriedParts
 from kpis.formulas.recorded.evaluate import RunParts, metrics
 from kpis.formulas.recorded.pricing import PICO
+from kpis.formulas.recorded.request_keys import REQUEST_KEYS
 from kpis.formulas.recorded.trust import Trust
 from kpis.terms.trace import Issue, Severity, ThreadKind
 
@@ -29,6 +30,9 @@ _LABEL = 9
 _WIDE = 54
 _SHOWN = 15
 """Rows of a table; what is left out is counted."""
+
+_LEAST_KIND = 14
+"""Columns for the name of a format; a longer one takes what it needs."""
 
 _TRUST = {Trust.OK: "ok", Trust.LOWER_BOUND: "lower bound", Trust.NOT_RECORDED: "not recorded"}
 
@@ -65,7 +69,7 @@ def _heading(console: Console, pieces: Sequence[str]) -> None:
 
 def _line(console: Console, label: str, pieces: Iterable[str]) -> None:
     for at, line in enumerate(_flow(list(pieces), console.width, _LABEL)):
-        put_line(console, f"{label if at == 0 else '':<{_LABEL}}{line}")
+        put_line(console, f"{label if at == 0 else '':<{_LABEL}}{line}".rstrip())
 
 
 def _contexts(results: Sequence[ContextResult], console: Console) -> None:
@@ -122,11 +126,14 @@ def _work_done(parts: RunParts) -> list[str]:
 
 
 def _table(runs: Sequence[RunResult], console: Console, *, verbose: bool) -> None:
-    wide = max(12, min(36, console.width - 62))
-    put_line(
-        console, f"{'run':<{wide}} {'format':<14}{'requests':>9}{'prompt':>9}{'hit':>7}{'out':>9}{'cost':>11}", "bold"
-    )
     shown = runs if verbose else sorted(runs, key=lambda run: -run.parts.tokens.prompt)[:_SHOWN]
+    kind = max(_LEAST_KIND, *(len(run.source_format) + 1 for run in shown))
+    wide = max(12, min(36, console.width - 48 - kind))
+    put_line(
+        console,
+        f"{'run':<{wide}} {'format':<{kind}}{'requests':>9}{'prompt':>9}{'hit':>7}{'out':>9}{'cost':>11}",
+        "bold",
+    )
     for run in shown:
         found = metrics(run.parts)
         hit, cost, out = found["cache_hit_ratio"].value, found["cost_computed_usd"], found["output_tokens"]
@@ -140,18 +147,19 @@ def _table(runs: Sequence[RunResult], console: Console, *, verbose: bool) -> Non
         widths = (9, 9, 7, 9, 11)
         mark = "" if run.parts.trust.level is Trust.OK else f"  {_TRUST[run.parts.trust.level]}" * (console.width > 92)
         row = "".join(f"{cell:>{width}}" for cell, width in zip(cells, widths, strict=True))
-        put_line(console, f"{run.run_id[:wide]:<{wide}} {run.source_format[:13]:<14}{row}{mark}")
+        put_line(console, f"{run.run_id[:wide]:<{wide}} {run.source_format:<{kind}}{row}{mark}")
     if len(shown) < len(runs):
         put_line(console, f"and {len(runs) - len(shown):,} more with smaller prompts; --verbose names all")
     put_line(console, "")
 
 
 def _attribution(parts: CarriedParts, by: str, console: Console, *, verbose: bool) -> None:
-    wide = max(16, min(60, console.width - 58))
+    wide = max(16, min(60, console.width - 59))
+    word = "requests" if by in REQUEST_KEYS else "calls"
     put_line(console, "")
     put_line(
         console,
-        f"{'by ' + by:<{wide}}{'calls':>8}{'initial':>10}{'carried':>10}{'output':>10}{'cost':>11}{'':>7}",
+        f"{'by ' + by:<{wide}}{word:>9}{'initial':>10}{'carried':>10}{'output':>10}{'cost':>11}{'share':>8}",
         "bold",
     )
     order = sorted(
@@ -163,10 +171,10 @@ def _attribution(parts: CarriedParts, by: str, console: Console, *, verbose: boo
         cost = (row.initial_cost + row.carried_cost + row.output_cost) / PICO
         share = (row.initial + row.carried + row.output) / total if total else 0
         money = "-" if parts.unpriced and not cost else amount(cost)
-        cells = f"{row.calls:>8,}{big(row.initial):>10}{big(row.carried):>10}{big(row.output):>10}{money:>11}"
+        cells = f"{row.calls:>9,}{big(row.initial):>10}{big(row.carried):>10}{big(row.output):>10}{money:>11}"
         name = inert(key)
-        name = name if cell_len(name) < wide else set_cell_size(name, wide - 4) + "..."
-        put_line(console, f"{set_cell_size(name, wide)}{cells}{100 * share:>5.1f} %")
+        name = name if cell_len(name) < wide else set_cell_size(name, wide - 4).rstrip() + "..."
+        put_line(console, f"{set_cell_size(name, wide)}{cells}{100 * share:>6.1f} %")
     if len(shown) < len(order):
         put_line(console, f"and {len(order) - len(shown):,} smaller ones; --verbose names all")
     whole = f"{big(parts.prompt)} prompt and {big(parts.output)} output tokens"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
+from kpis.rules.anchors import AnchorSet
 from kpis.rules.claims import fired, quiet
 from kpis.rules.comments import comments
 from kpis.rules.injection_patterns import PHRASES, STRUCTURES, Sign
@@ -35,7 +36,10 @@ _SIGNS = (
 )
 """Label, pattern, and whether quoting excuses it."""
 
-_ALL_ANCHORS = tuple({anchor: None for _, sign, _ in _SIGNS for anchor in sign.anchors})
+_ANCHORS = AnchorSet(
+    (anchor for _, sign, _ in _SIGNS for anchor in sign.anchors),
+    ("ignor", "note", "message", "memo", "evaluat", "review", "overrid", "assistant", "re no", "process", "parsing"),
+)
 _LEET_WORD = re.compile(r"[0134579@$](?:[a-z]|(?<=[a-z][0134579@$]))")
 """A character that stands in for a letter, next to one: ``30 days`` is no disguise."""
 
@@ -70,11 +74,6 @@ class _Reading:
                 yield match.span()
 
 
-def _anchors(flat: str) -> set[str]:
-    """What of all that some pattern cannot do without is in the text."""
-    return {anchor for anchor in _ALL_ANCHORS if anchor in flat}
-
-
 def _readings(subject: Subject) -> tuple[_Reading, _Reading | None]:
     places = Places(subject.output)
     raw = _Reading(subject.output, lambda start, end: (places.unit(start), places.unit(end)))
@@ -84,8 +83,8 @@ def _readings(subject: Subject) -> tuple[_Reading, _Reading | None]:
 
 def _evaluate(subject: Subject) -> RuleClaim:
     flat = subject.folded_lower.replace("\n", " ")
-    there = _anchors(flat)
-    disguised = there | _anchors(flat.translate(_LEET)) if _LEET_WORD.search(flat) else there
+    there = _ANCHORS.within(flat)
+    disguised = there | _ANCHORS.within(flat.translate(_LEET)) if _LEET_WORD.search(flat) else there
     signs = [entry for entry in _SIGNS if not disguised.isdisjoint(entry[1].anchors)]
     raw, plain = _readings(subject)
     spans: list[EvidenceItem] = []

@@ -75,7 +75,7 @@ _KEYS = (
     r"|(?:assistant|agent|ai|llm|model|system)[_-]?(?:directives?|instructions?|commands?)|injected[_-]?\w{1,30}"
     r"|disable[_-]?(?:safety|filters?|guardrails?|checks?)|jailbreak)"
 )
-_KEY_PARTS = ("over", "instruction", "ignore", "bypass", "directive", "command", "inject", "disable", "jail")
+_KEY_PARTS = ("overrid", "instruction", "ignore", "bypass", "directive", "command", "inject", "disable", "jailbreak")
 _DO = (
     r"(?:ignore|disregard|forget|override|bypass|skip|reveal|print|send|forward|email|post|upload|delete|remove|drop|run"
     r"|execute|call|invoke|install|download|fetch|open|grant|approve|transfer|reply|respond|answer|output|say|always"
@@ -161,7 +161,7 @@ STRUCTURES = (
         "authoris",
     ),
     _sign(
-        r"\bassistant~(?:should|must|will|needs~to)~(?:(?:now|then|immediately)~)?(?:call|run|execute|invoke)\b",
+        r"\bassistant~(?:should|must|needs~to)~(?:(?:now|then|immediately)~)?(?:call|run|execute|invoke)\b",
         "assistant ",
     ),
     _sign(r"\byour~(?:real|actual|true)~instructions\b", "instructions"),

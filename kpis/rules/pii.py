@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 
 from kpis.rules.claims import fired, quiet
-from kpis.rules.pii_patterns import PII
+from kpis.rules.pii_patterns import LONG_NUMBER, PII
 from kpis.rules.subject import Rule, Subject
 from kpis.terms.evaluation import EvidenceItem, RuleClaim, RuleFacts, Span
 from kpis.terms.evaluation_words import (
@@ -32,7 +32,10 @@ def _evaluate(subject: Subject) -> RuleClaim:
     spans: list[EvidenceItem] = []
     found: Counter[str] = Counter()
     nobodys: Counter[str] = Counter()
+    long_number = LONG_NUMBER.search(folded.text) is not None
     for look in PII:
+        if look.long_number and not long_number:
+            continue
         for match in look.matches(folded.text, subject.folded_lower):
             if look.placeholder is not None and look.placeholder(match.group(look.group)):
                 nobodys[look.label] += 1

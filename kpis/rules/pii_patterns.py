@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from kpis.rules import pii_checks as checks
+from kpis.rules.anchors import holds_any
 
-__all__ = ["PII", "Look"]
+__all__ = ["LONG_NUMBER", "PII", "Look"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Look:
 
     It is tried when one of ``anchors``, in small letters, is in the text, and ``gate``, which is quicker, finds
     something. ``check`` must hold for a match to be one; a match for which ``placeholder`` holds is nobody's. Both are
-    asked about the part ``group``, and the whole match is reported.
+    asked about the part ``group``, and the whole match is reported. A ``long_number`` has nine digits at least.
     """
 
     label: str
@@ -32,10 +33,11 @@ class Look:
     check: Callable[[str], bool] | None = None
     placeholder: Callable[[str], bool] | None = None
     group: int = 0
+    long_number: bool = False
 
     def matches(self, text: str, lower: str) -> Iterator[re.Match[str]]:
         """Every match in ``text`` that the check bears out; ``lower`` is the text in small letters."""
-        if self.anchors and not any(anchor in lower for anchor in self.anchors):
+        if self.anchors and not holds_any(lower, self.anchors):
             return
         if self.gate is not None and self.gate.search(text) is None:
             return
@@ -52,10 +54,14 @@ def _look(
     check: Callable[[str], bool] | None = None,
     placeholder: Callable[[str], bool] | None = None,
     group: int = 0,
+    long_number: bool = False,
 ) -> Look:
     quick = None if gate is None else re.compile(gate, re.ASCII)
-    return Look(label, re.compile(pattern, re.ASCII), anchors, quick, check, placeholder, group)
+    return Look(label, re.compile(pattern, re.ASCII), anchors, quick, check, placeholder, group, long_number)
 
+
+LONG_NUMBER = re.compile(r"[0-9](?:[ .()-]{0,3}[0-9]){8}")
+"""Nine digits, near enough to be one number however it is grouped."""
 
 _DATE = r"(?:[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[/.-][0-9]{1,2}[/.-](?:[0-9]{4}|[0-9]{2}))(?![0-9])"
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -63,18 +69,20 @@ _LOCAL = r"[A-Za-z0-9._%+-]"
 _WORD = r"[a-z]{3,8}"
 
 PII = (
-    _look("SSN", r"[0-9](?<![\w-][0-9])[0-9]{2}-[0-9]{2}-[0-9]{4}(?![\w-])", "-", check=checks.ssn),
+    _look("SSN", r"[0-9](?<![\w-][0-9])[0-9]{2}-[0-9]{2}-[0-9]{4}(?![\w-])", "-", check=checks.ssn, long_number=True),
     _look(
         "Credit Card",
         r"[0-9](?<!\w[0-9])[0-9]{3}(?:[ -]?[0-9]{4}){3}(?!\w)",
         check=checks.card,
         placeholder=checks.documentation_card,
+        long_number=True,
     ),
     _look(
         "Phone",
         r"(?<![\w.+-])(?:\+?1[ .-]?)?(?:\([2-9][0-9]{2}\)|[2-9][0-9]{2})[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}(?!\w)",
         gate=r"[2-9][0-9]{2}\)?[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}",
         placeholder=checks.nobodys_phone,
+        long_number=True,
     ),
     _look(
         "Email",

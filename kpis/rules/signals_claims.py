@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from kpis.rules.anchors import holds_any
 from kpis.rules.material import Material, number
 
 __all__ = [
@@ -56,6 +57,7 @@ _SUCCESS = re.compile(
     r"|\b(?:no|zero|without(?: any)?) (?:test )?(?:failures|errors|failing tests)\b",
     re.IGNORECASE,
 )
+_SUCCESS_WORDS = ("green", "pass", "succe", "works", "worked", "safe to", "no ", "zero ", "without ")
 _OWNED = re.compile(
     r"\b(?:but|except|however|although)\b[^.\n]{0,80}\bfail|\b[1-9][0-9]{0,6} (?:\w{1,12} )?fail", re.IGNORECASE
 )
@@ -101,7 +103,9 @@ def empty_result_contradiction(material: Material) -> bool:
 
 def false_success(material: Material) -> bool:
     """Whether all is said to be well where what was given shows a failure that is not owned up to."""
-    if _FAILURE.search(material.given) is None or _OWNED.search(material.said):
+    if _FAILURE.search(material.given) is None or not holds_any(material.said_lower, _SUCCESS_WORDS):
+        return False
+    if "fail" in material.said_lower and _OWNED.search(material.said):
         return False
     return material.any_asserted(_SUCCESS.finditer(material.said))
 
@@ -116,7 +120,7 @@ def fabricated_cli_flag(material: Material) -> bool:
 
 def fabricated_section_citation(material: Material) -> bool:
     """Whether a section is cited that the document, whose sections were given, does not have."""
-    if not any(word in material.said_lower for word in _SECTION_WORDS):
+    if not holds_any(material.said_lower, _SECTION_WORDS):
         return False
     numbers = {*_SECTION.findall(material.given), *_HEADING.findall(material.given)}
     there = {".".join(parts[:depth]) for parts in (n.split(".") for n in numbers) for depth in range(1, len(parts) + 1)}

@@ -89,7 +89,13 @@ def weekday_contradiction(material: Material) -> bool:
     if not weekdays:
         return False
     years = {(one.month, one.day): one.year for one in _dates(material.given) if one.year is not None}
-    told = list(_dates(material.said))
+    return material.any_asserted(_misplaced(weekdays, list(_dates(material.said)), years))
+
+
+def _misplaced(
+    weekdays: list[re.Match[str]], told: list[_Date], years: dict[tuple[int, int], int]
+) -> Iterator[re.Match[str]]:
+    """The weekdays next to a date on which they do not fall."""
     at = 0
     for weekday in weekdays:
         while at < len(told) and told[at].found.end() + _NEAR < weekday.start():
@@ -98,8 +104,7 @@ def weekday_contradiction(material: Material) -> bool:
             gap = max(one.found.start() - weekday.end(), weekday.start() - one.found.end())
             year = one.year or years.get((one.month, one.day))
             if 0 <= gap <= _NEAR and year is not None and _falls_on(year, one) not in {None, weekday.group().lower()}:
-                return True
-    return False
+                yield weekday
 
 
 def _falls_on(year: int, one: _Date) -> str | None:

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 
+from kpis.rules.anchors import holds_any
 from kpis.rules.claims import fired, quiet
 from kpis.rules.fences import fenced, removed_lines
 from kpis.rules.quotes import Quotes
@@ -53,14 +54,17 @@ def _word(marker: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(marker)}(?!\w)", re.ASCII)
 
 
+def _is_word(marker: str) -> bool:
+    """Whether the marker is one word in capitals: only so written it marks anything."""
+    return marker.isupper() and marker.isalpha()
+
+
 def _places(subject: Subject, marker: str) -> Iterator[tuple[int, int]]:
-    text = subject.output
-    if marker.isalpha() and marker.isupper():
-        if marker in text:
-            yield from (found.span() for found in _word(marker).finditer(text))
+    text, lower = subject.output, subject.lower
+    if _is_word(marker):
+        yield from (found.span() for found in _word(marker).finditer(text))
         return
     sought = marker.lower()
-    lower = subject.lower
     if len(lower) != len(text):
         return  # small letters took more room, and their places are not the text's
     at = lower.find(sought)
@@ -97,8 +101,8 @@ def _promises(text: str, lower: str) -> list[int]:
     found = [
         match.span()
         for promise in PROMISES
-        if promise.also in lower and any(anchor in lower for anchor in promise.anchors)
-        for match in promise.pattern.finditer(text)
+        if promise.also in lower and holds_any(lower, promise.anchors)
+        for match in promise.pattern.finditer(lower if len(lower) == len(text) else text)
     ]
     if not found:
         return []
@@ -142,7 +146,8 @@ def _evaluate(subject: Subject) -> RuleClaim:
     hits = [
         (f"marker {marker}", span)
         for marker in _markers(subject)
-        if (span := _counts(text, _places(subject, marker))) is not None
+        if (marker in text if _is_word(marker) else marker.lower() in lower)
+        and (span := _counts(text, _places(subject, marker))) is not None
     ]
     for shape in SHAPES:
         if shape.anchor in lower:

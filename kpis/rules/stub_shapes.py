@@ -40,7 +40,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """A way to promise work, tried when ``also`` and one of ``anchors`` are in the text in small letters."""
+    """A way to promise work, in small letters, tried when ``also`` and one of ``anchors`` are in the text."""
 
     pattern: re.Pattern[str]
     anchors: tuple[str, ...]
@@ -53,7 +53,7 @@ def _shape(name: str, pattern: str, anchor: str, before: str | None = None) -> S
 
 
 def _promise(pattern: str, *anchors: str, also: str = "") -> Promise:
-    return Promise(re.compile(pattern.replace("~", r"\s++"), re.ASCII | re.IGNORECASE), anchors, also)
+    return Promise(re.compile(pattern.replace("~", r"\s++"), re.ASCII), anchors, also)
 
 
 _COMMENT = r"(?:#|//|/\*|<!--)"
@@ -95,7 +95,7 @@ SHAPES = (
 NOT_IMPLEMENTED = re.compile(r"not[ _-]?implemented", re.IGNORECASE)
 ABSTRACT = re.compile(r"abstract\s++(?:base\s++class|method)|abstractmethod", re.IGNORECASE)
 
-_I = r"\b(?:I|we)(?:['\u2019]ll|~will|(?:['\u2019]m|['\u2019]re|~am|~are)~going~to)~"
+_I = r"\b(?:i|we)(?:['\u2019]ll|~will|(?:['\u2019]m|['\u2019]re|~am|~are)~going~to)~"
 _IN_A_WHILE = r"in~a~(?:moment|minute|bit|while|follow-?up|future|later|separate|subsequent)"
 _SOON = rf"(?:later|soon|shortly|next|tomorrow|momentarily|{_IN_A_WHILE})"
 _SOON_WORDS = ("later", "soon", "shortly", "next", "tomorrow", "momentarily", "moment", "minute", "follow", "future")

@@ -21,6 +21,7 @@ class Labelling(Enum):
 
     SAME_MODEL = "same-model"  # whoever wrote the rules, or the model that helped, labelled the corpus as well
     HUMAN_VERIFIED = "human-verified"
+    BY_CONSTRUCTION = "by-construction"  # a case was made with its fault, or without it: nobody read it again
 
 
 @dataclass(frozen=True, slots=True)

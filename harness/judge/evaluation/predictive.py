@@ -18,7 +18,7 @@ from harness.judge.evaluation.draws import Procedure, betas, fnv1a
 from harness.judge.evaluation.figures import half_up
 from harness.judge.evaluation.ranks import bounds
 
-__all__ = ["Interval", "miss_rate", "ppv"]
+__all__ = ["Interval", "after_fire", "after_silence", "miss_rate", "ppv"]
 
 PLACES = 4
 
@@ -32,12 +32,14 @@ class Interval:
     high: float
 
 
-def _ppv(sensitivity: float, specificity: float, prior: float) -> float:
+def after_fire(sensitivity: float, specificity: float, prior: float) -> float:
+    """The chance that an output is bad on which the detector fired; 0 where it never could."""
     true, false = sensitivity * prior, (1 - specificity) * (1 - prior)
     return true / (true + false) if true + false else 0.0
 
 
-def _miss(sensitivity: float, specificity: float, prior: float) -> float:
+def after_silence(sensitivity: float, specificity: float, prior: float) -> float:
+    """The chance that an output is bad on which the detector stayed quiet; 0 where it never could."""
     missed, right = (1 - sensitivity) * prior, specificity * (1 - prior)
     return missed / (missed + right) if missed + right else 0.0
 
@@ -51,7 +53,7 @@ def _rates(seed: str, counts: Counts) -> tuple[tuple[float, float], ...]:
 
 @lru_cache(maxsize=1024)
 def _interval(word: str, rule: str, version: str, counts: Counts, prior: float, half: float) -> Interval:
-    worth: Callable[[float, float, float], float] = _ppv if word == "ppv" else _miss
+    worth: Callable[[float, float, float], float] = after_fire if word == "ppv" else after_silence
     point = worth(counts.sensitivity(half), counts.specificity(half), prior)
     drawn = sorted(worth(s, t, prior) for s, t in _rates(f"{word}:{rule}:{version}", counts))
     low, high = bounds(drawn)

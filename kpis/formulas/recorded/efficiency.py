@@ -7,6 +7,7 @@ numbers are never a gate: a longer way may be the right one.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 from kpis.formulas.recorded.parts import Summed
 from kpis.formulas.recorded.view import RunView
 from kpis.terms.trace import ThreadKind, UserKind

@@ -14,6 +14,7 @@ from kpis.terms.quantity import Basis
 
 __all__ = ["cost_metrics", "ledger_metrics", "trust_metrics"]
 
+_LONGEST = 40  # characters of a name in a sentence
 _SHOWN = 3  # models that a sentence names before it says how many more there are
 
 
@@ -43,7 +44,8 @@ def _computed(parts: CostParts) -> Metric:
     detail = {name: _usd(cost) for name, cost in parts.by_tier.items()}
     if parts.unpriced:
         names = sorted(parts.unpriced)
-        shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        shown = ", ".join(map(_cut, names[:_SHOWN])) + more
         of = sum(parts.unpriced.values())
         why = f"{of:,} of {parts.requests:,} requests have no price: {shown}"
         return missing(metric_id, why, Basis.FORMULA, {**detail, "priced_part": _usd(parts.low)})
@@ -65,6 +67,10 @@ def _computed(parts: CostParts) -> Metric:
         detail=detail,
         notes=notes,
     )
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 3] + "..."
 
 
 def _gap(parts: CostParts) -> Metric:

@@ -1,10 +1,10 @@
 """Tokens that came to nothing: answers that only failed, branches that were left, sub-agents whose result nobody read.
 
-A request is wasted where it failed or was aborted itself, or where every call that it made was answered and none with an ok result.
-A call that was never answered says nothing: it may be one of the last of a recording, or answered out of its sight.
-What it cost in new tokens is its output and its fresh input; what it read from cache is not counted. A sub-agent's
-result is read where the parent's conversation has a request after the call that brought it. Refuses to guess the
-parent of a thread that names none.
+A request is wasted where it failed or was aborted itself, or where every call that it made was answered and none with
+an ok result. A call that was never answered says nothing: it may be the last of a recording, or answered out of its
+sight. What a request cost in new tokens is its output and its fresh input; what it read from cache is not counted. A
+sub-agent's result is read where the parent's conversation has a request after the call that brought it. Refuses to
+guess the parent of a thread that names none.
 """
 
 from __future__ import annotations

@@ -57,8 +57,10 @@ def run(
         (("--worse", "b", "--", "x"), "--worse goes with a reason"),
         (("--why", "so", "x"), "--why is the reason of --worse"),
         (("--gate", "a", "--accept", "--why", "so", "x"), "--why is the reason of --worse"),
-        (("--gate", "a", "--accept", "--worse", "tool_erors", "--why", "so", "x"),
-            "There is no metric 'tool_erors' (did you mean tool_errors?) for --worse to name"),
+        (
+            ("--gate", "a", "--accept", "--worse", "tool_erors", "--why", "so", "x"),
+            "There is no metric 'tool_erors' (did you mean tool_errors?) for --worse to name",
+        ),
         (("--compare", "a", "b", "--", "c"), "--compare takes two folders and nothing beside them"),
         (("--compare", "a", "b", "--gate", "c"), "goes with neither --gate nor --json"),
         (("--compare", "a", "b", "--json", "c"), "goes with neither --gate nor --json"),
@@ -286,7 +288,7 @@ def test_verdicts_that_match_no_run_are_told(run: Callable[..., Said], tmp_path:
     assert said in out
     assert [each["message"] for each in json.loads((tmp_path / "out.json").read_bytes())["issues"]] == [said]
     put(tmp_path / "none.jsonl", lines(*missed))
-    for words in (["a"], ["--compare", "a", "b"]):
+    for words in (["a"], ["--compare", "a", "b"], ["a", "--explain", "score_per_action"]):
         code, _, err = run("--oracles", "none.jsonl", *words)
         assert code == 0
         assert err.startswith("loopladder: None of the verdicts is on a run that was read: ")

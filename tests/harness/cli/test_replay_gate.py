@@ -176,6 +176,6 @@ def test_no_record_is_put_behind_a_link_out_of_the_project(
     (tmp_path / link).parent.mkdir(parents=True, exist_ok=True)
     (tmp_path / link).symlink_to(outside / "mine.toml" if link.endswith("toml") else outside)
     code, _, err = accept(run)
-    assert code == 70
+    assert code == 2
     assert "is a link that leads out of the project" in err
     assert [(each.name, each.read_bytes()) for each in outside.iterdir()] == [("mine.toml", b"precious")]

@@ -562,6 +562,13 @@ def test_unknown_kinds_are_counted_and_left_out() -> None:
     assert found.codes == {"W_UNKNOWN_KIND"}
 
 
+@pytest.mark.parametrize("kind", ["the password is hunter2", "x" * 41, "caf\u00e9", "a\x1b[31mb"])
+def test_a_kind_that_is_no_word_is_not_told(kind: str) -> None:
+    found = told(prompt("u", None) + line(kind, "k", "u") + line("system", "x", "k", subtype=kind))
+    assert found.recordings[0].unknown_kinds == {"(others)": 2}
+    assert not any(kind[:8] in issue.message for issue in found.issues)
+
+
 # Damaged files
 
 WHOLE = prompt("u", None, 0) + answer("a", "u", "m", 1, fresh=3, read=10, write=4, out=7)

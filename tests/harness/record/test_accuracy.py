@@ -8,7 +8,7 @@ import pytest
 
 from harness.formats.limits import FormatError
 from harness.judge.evaluation.accuracy import Counts, Labelling
-from harness.record.accuracy import REFERENCE, decode, named_table, shipped
+from harness.record.accuracy import OURS, REFERENCE, decode, encode, named_bytes, named_table, shipped
 
 HEAD = 'schema = "harness.accuracy/1"\nversion = "v"\nrelease = "1"\nlabelling = "same-model"\n'
 ROW = "[rule]\nno_pii = { tp = 1, fp = 2, fn = 3, tn = 4 }\n"
@@ -42,6 +42,8 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         (HEAD + "x = 1\n" + ROW, "has the unknown key x"),
         (HEAD.replace('"v"', "3") + ROW, "has no version, a text"),
         (HEAD.replace("same-model", "guesswork") + ROW, "does not say who labelled its cases"),
+        (HEAD + "corpus = 3\n" + ROW, "gives no text for corpus"),
+        (HEAD + ROW + "[rule_version]\nno_pii = true\n", "gives rule_version something other than whole numbers"),
         (HEAD + ROW.replace("tn = 4", "tn = 4, xx = 1"), "does not give tp, fp, fn, tn, and only these, for no_pii"),
         (HEAD + ROW.replace("tn = 4", "tn = -4"), "gives -4 for tn of no_pii"),
         (HEAD + ROW.replace("tn = 4", "tn = 4.0"), "gives 4.0 for tn of no_pii"),
@@ -51,6 +53,22 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
 def test_what_is_no_table(text: str, said: str) -> None:
     with pytest.raises(FormatError, match=f"The accuracy table mine {said}.*accuracy = 'reference-0.10.0'"):
         decode(text.encode(), "mine")
+
+
+def test_what_is_written_is_read() -> None:
+    rows = {"no_pii": Counts(tp=1, fp=2, fn=3, tn=4), "no_tool_loop": Counts(tp=5, fp=0, fn=0, tn=6)}
+    body = encode(rows, {"no_pii": 1, "no_tool_loop": 7}, "0123456789abcdef", "ours 1", Labelling.BY_CONSTRUCTION)
+    table = decode(body, "mine")
+    assert table.rows == rows
+    assert (table.version, table.release, table.labelling) == ("0123456789ab", "ours 1", Labelling.BY_CONSTRUCTION)
+    assert b"no_tool_loop = 7\n" in body
+
+
+def test_our_own_newest_table_has_a_short_name() -> None:
+    ours = named_table(OURS, Path())
+    assert ours.name == max(name for name in shipped() if name.startswith("loopladder-"))
+    assert ours == named_table(ours.name, Path())
+    assert named_bytes(OURS, Path()) == named_bytes(ours.name, Path())
 
 
 def test_a_table_that_is_not_there(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_of_many_runs_the_largest_are_named_and_the_others_counted(tmp_path: Pat
 def test_rows_of_an_attribution_add_up_in_words(tmp_path: Path) -> None:
     authored(tmp_path)
     said = page(tmp_path, "tool")
-    assert "(system prompt, to...     " in said
+    assert "(system prompt, t...     " in said
     assert "All rows add up to 268.4 k prompt and 2,797 output tokens, $0.4679." in " ".join(said.split())
     assert "4 requests do not say the whole prompt, which is in no row." in " ".join(said.split())
     assert "3 requests have no price and no cost here." in " ".join(said.split())
@@ -213,3 +213,26 @@ def test_trust_says_why_a_cost_is_a_bound(tmp_path: Path) -> None:
     assert line(said, "trust") == told
     put(tmp_path / "a.jsonl", untold({"unattributed": 900, "out_total": 4}))
     assert "since what of the prompts was cached is not recorded." in line(page(tmp_path), "trust")
+
+
+@pytest.mark.parametrize("by", BY)
+def test_a_table_heads_every_column_and_ends_no_line_on_a_blank(by: str, tmp_path: Path) -> None:
+    authored(tmp_path)
+    said = page(tmp_path, by).splitlines()
+    (head,) = [each for each in said if each.startswith("by ")]
+    word = "calls" if by in ("tool", "file") else "requests"
+    assert head.split()[2:] == [word, "initial", "carried", "output", "cost", "share"]
+    assert [each for each in said if each != each.rstrip()] == []
+    table = said[said.index(head) : said.index(next(each for each in said if "All rows add up" in each))]
+    assert {len(each) for each in table} == {79}
+
+
+def test_no_name_of_a_format_is_cut(tmp_path: Path) -> None:
+    authored(tmp_path)
+    said = page(tmp_path).split()
+    assert [run.source_format for run in read(tmp_path).runs if run.source_format not in said] == []
+
+
+def test_a_long_name_of_a_model_is_cut_in_a_sentence(tmp_path: Path) -> None:
+    Session(model="m" * 99).ask().answer("msg_1").save(tmp_path)
+    assert f"have no price: {'m' * 37}..." in line(page(tmp_path), "money").replace("has no", "have no")

@@ -91,7 +91,8 @@ def test_a_prompt_given_as_one_number_is_a_prompt() -> None:
 
 def test_an_unattributed_total_without_an_output_is_no_prompt() -> None:
     found = metrics(parts(run([request(0, tokens=Tokens(unattributed=500))])))
-    assert found["exposed_tokens"].value == 0
+    assert found["exposed_tokens"].value is None
+    assert found["exposed_tokens"].undefined == "no request says its prompt"
     assert dict(found["exposed_tokens"].detail) == {"gaps": 1}
 
 

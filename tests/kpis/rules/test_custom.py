@@ -1,0 +1,171 @@
+"""Rules that somebody wrote."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from kpis.rules import custom_regex
+from kpis.rules.custom import TYPES
+from kpis.rules.custom_regex import RegexError, finder, nested
+from kpis.rules.run import findings
+from kpis.terms.claim import ClaimState
+from kpis.terms.evaluation import Case
+from kpis.terms.evaluation_case import CustomRule
+from kpis.terms.evaluation_words import Bundle, Mechanism, Need, RuleKind, Severity, SkipClass
+from tests.kpis.rules.asking import custom
+
+QUIET, FIRED = ClaimState.QUIET, ClaimState.FIRED
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "config", "state", "score"),
+    [
+        ("order 42", "regex_match", {"pattern": r"\d+"}, QUIET, 1.0),
+        ("order", "regex_match", {"pattern": r"\d+"}, FIRED, 0.0),
+        ("ORDER", "regex_match", {"pattern": "(?i)order"}, QUIET, 1.0),
+        ("order 42", "regex_no_match", {"pattern": r"\d+"}, FIRED, 0.0),
+        ("abcd", "min_length", {"min_length": 4}, QUIET, 1.0),
+        ("abc", "min_length", {"length": 4}, FIRED, 0.75),
+        ("\U0001f600\U0001f600", "min_length", {"min": 4}, QUIET, 1.0),
+        ("abcd", "max_length", {"max_length": 4}, QUIET, 1.0),
+        ("abcdefgh", "max_length", {"max": 4}, FIRED, 0.5),
+        ("Red and blue", "contains_keywords", {"keywords": ["red", "BLUE"]}, QUIET, 1.0),
+        ("Red", "contains_keywords", {"keywords": ["red", "blue"]}, FIRED, 0.5),
+        ("Red", "contains_keywords", {"keywords": ["red", "blue"], "threshold": 0.5}, QUIET, 0.5),
+        ("Red", "excludes_keywords", {"keywords": ["blue"]}, QUIET, 1.0),
+        ("Red", "excludes_keywords", {"keywords": ["blue", "RED"]}, FIRED, 0.0),
+        ('{"a": 1}', "json_schema", {}, QUIET, 1.0),
+        ('{"a": NaN}', "json_schema", {}, FIRED, 0.0),
+        ("no json", "json_schema", {"schema": {"type": "object"}}, FIRED, 0.0),
+        ('{"a": 1}', "json_schema", {"schema": {"required": ["b"]}}, FIRED, 0.0),
+        ('{"a": 1}', "json_schema", {"schema": {"required": ["a"]}}, QUIET, 1.0),
+    ],
+)
+def test_each_type(output: str, kind: str, config: dict[str, object], state: ClaimState, score: float) -> None:
+    found = custom(output, kind, config).claim
+    assert (found.state, found.score, found.evidence) == (state, score, ())
+
+
+def test_a_cost_of_ones_own() -> None:
+    for key in ("max_cost", "max_usd"):
+        assert custom("x", "cost_threshold", {key: 0.5}, cost=0.5).claim.state is QUIET
+        assert custom("x", "cost_threshold", {key: 0.5}, cost=0.6).claim.state is FIRED
+    skip = custom("x", "cost_threshold", {"max_usd": 0.5}).claim.skip
+    assert skip is not None
+    assert skip.skip_class is SkipClass.NOT_APPLICABLE
+
+
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [
+        ("regex_match", {}),
+        ("regex_match", {"pattern": 5}),
+        ("regex_match", {"pattern": "("}),
+        ("regex_match", {"pattern": "a" * 1001}),
+        ("regex_no_match", {"pattern": "(?=a)b"}),
+        ("regex_match", {"pattern": "(a{1000}){1000}"}),
+        ("regex_match", {"pattern": "\ud800"}),
+        ("min_length", {}),
+        ("min_length", {"min_length": "4"}),
+        ("min_length", {"min_length": 0}),
+        ("max_length", {"max_length": -1}),
+        ("max_length", {"max_length": True}),
+        ("contains_keywords", {}),
+        ("contains_keywords", {"keywords": []}),
+        ("contains_keywords", {"keywords": ["a", 1]}),
+        ("contains_keywords", {"keywords": ["a"], "threshold": "1"}),
+        ("excludes_keywords", {"keywords": "a"}),
+        ("json_schema", {"schema": {"type": "thing"}}),
+        ("cost_threshold", {"max_usd": "1"}),
+        ("telepathy", {}),
+    ],
+)
+def test_a_broken_config_is_no_answer(kind: str, config: dict[str, object]) -> None:
+    found = custom("aaa", kind, config, cost=1).claim
+    assert found.skip is not None
+    assert (found.skip.skip_class, found.score) == (SkipClass.CONFIG_INVALID, 0.0)
+
+
+def test_what_needs_too_much_work_is_stopped() -> None:
+    rungs = {f"r{n}": {"allOf": [{"$ref": f"#/$defs/r{n + 1}"}] * 9} for n in range(9)}
+    schema = {"$ref": "#/$defs/r0", "$defs": {**rungs, "r9": True}}
+    for broad in (schema, {"$ref": "#"}):
+        skip = custom("1", "json_schema", {"schema": broad}).claim.skip
+        assert skip is not None
+        assert skip.skip_class is SkipClass.DEFEATED
+
+
+def test_the_reference_asks_only_whether_it_is_json() -> None:
+    assert custom("1", "json_schema", {"schema": {"type": "string"}}, reference=True).claim.state is QUIET
+
+
+def test_a_repetition_of_a_repetition_is_matched_and_the_reference_refuses_it() -> None:
+    assert custom("a" * 100_000 + "!", "regex_match", {"pattern": "(a+)+$"}).claim.state is FIRED
+    skip = custom("a", "regex_match", {"pattern": "(a+)+$"}, reference=True).claim.skip
+    assert skip is not None
+    assert skip.skip_class is SkipClass.CONFIG_INVALID
+
+
+@pytest.mark.parametrize(
+    ("pattern", "is_nested"),
+    [
+        ("(a+)+", True),
+        ("(?:a*b){2,}", True),
+        ("((a?)b)*", True),
+        ("a+" * 26, True),
+        ("a+b*c?", False),
+        ("(a+)(b+)", False),
+        ("(?i)(ab)+", False),
+        (r"(\(a\+)+", False),
+        ("([+*])+", False),
+        ("a{2}", False),
+        ("{a}+", False),
+    ],
+)
+def test_what_is_nested(pattern: str, is_nested: bool) -> None:
+    assert nested(pattern) is is_nested
+
+
+def test_without_the_engine_a_pattern_is_refused_with_the_way_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)
+    custom_regex.finder.cache_clear()
+    try:
+        with pytest.raises(RegexError, match="pip install"):
+            finder("abc")
+        skip = custom("abc", "regex_match", {"pattern": "abc"}).claim.skip
+        assert skip is not None
+        assert skip.skip_class is SkipClass.CONFIG_INVALID
+    finally:
+        custom_regex.finder.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("severity", "critical"),
+    [(None, False), (Severity.LOW, False), (Severity.MEDIUM, False), (Severity.HIGH, True), (Severity.CRITICAL, True)],
+)
+def test_the_severity_of_a_deployed_rule_says_whether_it_decides(severity: Severity | None, critical: bool) -> None:
+    rule = CustomRule("no_pii", "min_length", {"min": 1}, rule_id="r1", severity=severity)
+    found = findings(Case("x", eval_type=Bundle.CUSTOM, custom_rules=(rule,)))[0]
+    assert (found.critical, found.critical_by_config, found.rule.rule_id) == (critical, False, "r1")
+
+
+def test_what_a_rule_of_ones_own_declares() -> None:
+    for kind, (_, mechanism, need) in TYPES.items():
+        facts = custom("x", kind, {}).rule
+        patterned = "regex" in kind or "keywords" in kind
+        assert (facts.kind, facts.classes, facts.question, facts.version) == (RuleKind.POLICY, (), None, 1)
+        assert mechanism is facts.mechanism is (Mechanism.PATTERN if patterned else Mechanism.FORMULA)
+        assert facts.needs == (need,)
+        assert need is (Need.COST if kind == "cost_threshold" else Need.OUTPUT)
+
+
+def test_a_rule_of_another_bundle_runs_in_it_after_ours() -> None:
+    rule = CustomRule("theirs", "min_length", {"min": 1}, bundle=Bundle.COST)
+    case = Case("x", custom_rules=(rule,))
+    names = [found.rule.name for found in findings(case)]
+    assert names.index("theirs") == names.index("no_tool_loop") + 1
+    assert "theirs" not in {
+        found.rule.name for found in findings(Case("x", eval_type=Bundle.CUSTOM, custom_rules=(rule,)))
+    }

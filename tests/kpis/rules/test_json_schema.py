@@ -1,0 +1,119 @@
+"""JSON values against schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kpis.rules.json_schema import SchemaError, TooMuchWork, satisfies
+
+# a schema, values that satisfy it, values that do not
+TABLE: list[tuple[Any, list[Any], list[Any]]] = [
+    (True, [1, None], []),
+    (False, [], [1, None]),
+    ({}, [1, "a"], []),
+    ({"unknownWord": 5, "format": "email"}, ["x"], []),
+    ({"type": "integer"}, [1, 1.0, -3], [1.5, True, "1"]),
+    ({"type": "number"}, [1, 1.5], [True, None]),
+    ({"type": ["string", "null"]}, ["", None], [0, []]),
+    ({"enum": [1, "a", None, [1]]}, [1, 1.0, "a", None, [1.0]], [True, "b", [2]]),
+    ({"const": {"a": 1}}, [{"a": 1}, {"a": 1.0}], [{"a": True}, {}]),
+    ({"minimum": 2, "exclusiveMaximum": 5}, [2, 4.9, "x"], [1, 5]),
+    ({"exclusiveMinimum": 2, "maximum": 5}, [2.1, 5], [2, 6]),
+    ({"multipleOf": 0.1}, [0.3, 1], [0.35]),
+    ({"minLength": 2, "maxLength": 3}, ["ab", "\U0001f600\U0001f600", 5], ["a", "abcd"]),
+    ({"pattern": "^a.c$"}, ["abc", 5], ["ab", "xabc"]),
+    ({"minItems": 1, "maxItems": 2, "uniqueItems": True}, [[1], [1, 2], [1, True]], [[], [1, 2, 3], [1, 1.0]]),
+    ({"items": {"type": "string"}}, [["a"], [], 5], [["a", 1]]),
+    ({"prefixItems": [{"type": "string"}], "items": False}, [["a"], []], [["a", 1], [1]]),
+    ({"contains": {"const": 1}}, [[0, 1]], [[], [0]]),
+    ({"contains": {"const": 1}, "minContains": 0, "maxContains": 1}, [[], [1]], [[1, 1]]),
+    ({"required": ["a"]}, [{"a": None}, 5], [{}]),
+    ({"properties": {"a": {"type": "string"}}}, [{"a": "x"}, {"b": 1}], [{"a": 1}]),
+    ({"properties": {"a": {}}, "additionalProperties": False}, [{"a": 1}, {}], [{"b": 1}]),
+    (
+        {"patternProperties": {"^x": {"type": "string"}}, "additionalProperties": False},
+        [{"xa": "s"}],
+        [{"xa": 1}, {"b": 1}],
+    ),
+    ({"additionalProperties": {"type": "integer"}}, [{"a": 1}], [{"a": "x"}]),
+    ({"propertyNames": {"maxLength": 1}}, [{"a": 1}], [{"ab": 1}]),
+    ({"minProperties": 1, "maxProperties": 1}, [{"a": 1}], [{}, {"a": 1, "b": 2}]),
+    ({"dependentRequired": {"a": ["b"]}}, [{}, {"a": 1, "b": 1}], [{"a": 1}]),
+    ({"dependentSchemas": {"a": {"required": ["b"]}}}, [{}, {"a": 1, "b": 1}], [{"a": 1}]),
+    ({"allOf": [{"minimum": 1}, {"maximum": 2}]}, [1, 2], [0, 3]),
+    ({"anyOf": [{"const": 1}, {"const": 2}]}, [1, 2], [3]),
+    ({"oneOf": [{"minimum": 1}, {"maximum": 2}]}, [0, 3], [1, 2]),
+    ({"not": {"type": "string"}}, [1], ["a"]),
+    ({"if": {"minimum": 10}, "then": {"multipleOf": 10}, "else": {"maximum": 5}}, [20, 3], [15, 7]),
+    ({"$defs": {"p/q": {"type": "string"}}, "$ref": "#/$defs/p~1q"}, ["a"], [1]),
+    ({"properties": {"next": {"$ref": "#"}}, "required": ["v"]}, [{"v": 1, "next": {"v": 2}}], [{"v": 1, "next": {}}]),
+]
+
+
+@pytest.mark.parametrize(("schema", "inside", "outside"), TABLE)
+def test_what_satisfies(schema: Any, inside: list[Any], outside: list[Any]) -> None:
+    assert [value for value in inside if not satisfies(value, schema)] == []
+    assert [value for value in outside if satisfies(value, schema)] == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        5,
+        {"type": "thing"},
+        {"type": []},
+        {"properties": []},
+        {"properties": {"a": 5}},
+        {"allOf": []},
+        {"anyOf": [1]},
+        {"minLength": -1},
+        {"minLength": 1.5},
+        {"multipleOf": 0},
+        {"minimum": "1"},
+        {"pattern": "("},
+        {"patternProperties": {"(": {}}},
+        {"required": "a"},
+        {"required": [1]},
+        {"enum": 1},
+        {"uniqueItems": 1},
+        {"dependentRequired": {"a": "b"}},
+        {"$ref": "https://elsewhere.org/schema"},
+        {"$ref": "#/$defs/missing"},
+        {"unevaluatedProperties": False},
+        {"items": [{}]},
+    ],
+)
+def test_what_is_no_schema_is_refused_whatever_the_value(schema: Any) -> None:
+    with pytest.raises(SchemaError):
+        satisfies({"a": [1]}, schema)
+
+
+def test_a_schema_that_only_refers_to_itself_is_stopped() -> None:
+    with pytest.raises(TooMuchWork):
+        satisfies(1, {"$ref": "#"})
+
+
+_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=8,
+)
+_WORDS = st.sampled_from([word for schema, *_ in TABLE if isinstance(schema, dict) for word in schema])
+
+
+@given(_JSON, st.dictionaries(_WORDS, _JSON, max_size=4))
+def test_any_schema_answers_or_is_refused(value: Any, schema: dict[str, Any]) -> None:
+    try:
+        assert satisfies(value, schema) in {True, False}
+    except (SchemaError, TooMuchWork):
+        pass
+
+
+@given(_JSON)
+def test_a_value_is_its_own_constant(value: Any) -> None:
+    assert satisfies(value, {"const": value, "enum": [value]})
+    assert not satisfies(value, {"not": {"const": value}})

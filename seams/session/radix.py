@@ -2,7 +2,8 @@
 
 Each edge holds a run of tokens. A look-up splits the edge on which it ends, leases the place and makes it and all above
 it recent; what is over the budget leaves from the unleased leaves, the one that was not used for longest first. Removal
-by policy asks for neither. It decides who is evicted and keeps no keys or values: the tree says what of a prompt need not be computed again.
+by policy asks for neither. It decides who is evicted and keeps no keys or values: the tree says what of a prompt need
+not be computed again.
 """
 
 from __future__ import annotations

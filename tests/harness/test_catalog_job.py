@@ -174,6 +174,14 @@ def test_a_rate_without_a_part_is_found(truthful, part):
     assert f"without {part}" in finding.sentence
 
 
+def test_a_ratio_of_times_has_its_scatter_in_the_place_of_reasons(truthful):
+    clocked = {"basis": "clock", "histogram": None}
+    edited(truthful, lambda readings, _: readings["net_value_add_vs_naive"].update(clocked))
+    (finding,) = check(truthful)
+    assert (finding.kind, finding.subject) == (FindingKind.BARE_RATE, "net_value_add_vs_naive")
+    assert "without distribution" in finding.sentence
+
+
 def test_a_model_without_knobs_is_found(truthful):
     edited(truthful, lambda readings, _: readings["tokens_saved"].update(knobs=None))
     findings = check(truthful)

@@ -39,7 +39,7 @@ def _evaluate(subject: Subject) -> RuleClaim:
     present = [phrase for phrase in _phrases(subject) if phrase and phrase in lower]
     if not present:
         return quiet("The output holds no forbidden phrase")
-    note = f"The output holds {len(present)} of the forbidden phrases"
+    note = f"Forbidden phrases in the output: {len(present)}"
     if len(lower) != len(subject.folded.text):  # small letters took more room: their places are not the text's
         return fired(note, evidence=[Pattern("blocklist", len(present))])
     spans: list[EvidenceItem] = []

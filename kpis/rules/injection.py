@@ -99,7 +99,7 @@ def _evaluate(subject: Subject) -> RuleClaim:
         room = MOST_EVIDENCE - len(spans)
         spans += [Span("output", *reading.back(*span), label + suffix) for span in found[:room]]
     if hits:
-        return fired(f"The output matches {hits} patterns of instructions to a model", evidence=spans)
+        return fired(f"Patterns of instructions to a model in the output: {hits}", evidence=spans)
     return quiet("The output holds no instructions to a model")
 
 

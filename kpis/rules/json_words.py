@@ -122,6 +122,8 @@ def _whole(value: object) -> object:
 
 
 def _multiple(value: float, of: float) -> bool:
+    if not is_number(value):  # a number of JSON beyond a double has no remainder to speak of
+        return False
     return (Fraction(str(value)) / Fraction(str(of))).denominator == 1
 
 

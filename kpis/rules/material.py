@@ -22,7 +22,8 @@ _AFTER = 160
 _EDGE = re.compile(r"[.!?][ \t]|\n")
 
 _NOT_ASSERTED = re.compile(
-    r"\b(?:should|could|would|might|may|will|if|unless|recommend\w{0,4}|suggest\w{0,4}|propos\w{1,4}|consider\w{0,4}"
+    r"\b(?:should|could|would|might|may(?! \d)|will|if|unless|recommend\w{0,4}|suggest\w{0,4}|propos\w{1,4}"
+    r"|consider\w{0,4}"
     r"|assum\w{1,4}|plan\w{0,4}|expect\w{0,4}|target\w{0,4}|e\.g|example|for instance|instead"
     r"|about|around|approximately|approx|roughly|nearly|almost|estimat\w{1,4}|perhaps|maybe|possibly|probably|likely"
     r"|seems?|appears?|unsure|not sure|unclear|unknown|cannot (?:tell|confirm|verify)"

@@ -49,9 +49,9 @@ def _evaluate(subject: Subject) -> RuleClaim:
     reserved = nobodys.pop(_RESERVED, 0)
     told = ["The output holds no personal data"]
     if nobodys:
-        told.append(f"{nobodys.total()} placeholders are nobody's")
+        told.append(f"placeholders that are nobody's: {nobodys.total()}")
     if reserved:
-        told.append(f"{reserved} addresses are of reserved networks")
+        told.append(f"addresses of reserved networks: {reserved}")
     return quiet("; ".join(told))
 
 

@@ -165,7 +165,7 @@ def _evaluate(subject: Subject) -> RuleClaim:
     if missing:
         evidence.append(Pattern("not implemented", missing))
     if evidence:
-        return fired(f"The output shows {len(evidence)} signs of work that was left out", evidence=evidence)
+        return fired(f"Signs of work that was left out: {len(evidence)}", evidence=evidence)
     return quiet("The output shows no sign of work that was left out")
 
 

@@ -24,8 +24,13 @@ class Threshold:
 
 
 def is_number(value: object) -> bool:
-    """Whether this is a finite number: true and false are none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    """Whether this is a finite number that a double holds: true and false are none."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def chosen(settings: Settings, key: str) -> object:

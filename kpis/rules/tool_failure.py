@@ -1,18 +1,15 @@
 """Did a tool fail without the output saying so.
 
-A call failed when it says so itself: an error text, an exit code, a status, or an answer that begins like an error. The
-output owns up when it holds any phrase of failure. Both lists are words, so the rule is a sign and no proof. Refuses to
+The output owns up when it holds any phrase of failure, wherever it stands: the rule is a sign and no proof. Refuses to
 judge without a trajectory.
 """
 
 from __future__ import annotations
 
-import re
-
 from kpis.rules.call_key import call_key
 from kpis.rules.claims import fired, quiet, skipped
+from kpis.rules.failed_call import failed
 from kpis.rules.subject import Rule, Subject
-from kpis.rules.utf16 import SPACE, trimmed
 from kpis.terms.evaluation import RuleClaim, RuleFacts, ToolCall, ToolCallAt, Value
 from kpis.terms.evaluation_words import (
     MOST_EVIDENCE,
@@ -25,42 +22,11 @@ from kpis.terms.evaluation_words import (
     RuleKind,
 )
 
-__all__ = ["TOOL_FAILURE", "failed", "without_trajectory"]
-
-_HEAD = 400
-"""Characters of an answer in which its first line is looked for."""
+__all__ = ["TOOL_FAILURE", "without_trajectory"]
 
 _READ = 20_000
 """Characters of the output in which it may own up."""
 
-_NAME = 60
-"""Characters that the name of an exception before its colon may have."""
-
-_WHITE = re.compile(SPACE)
-_PREFIXES = (
-    "error:",
-    "error -",
-    "error!",
-    "fatal:",
-    "fatal error",
-    "exception:",
-    "traceback (most recent call last)",
-    "panic:",
-    "uncaught ",
-    "unhandled ",
-    "segmentation fault",
-)
-_PHRASES = (
-    "no such file or directory",
-    "command not found",
-    "permission denied",
-    "operation not permitted",
-    "cannot access",
-    "cannot find",
-    "is not recognized as an internal or external command",
-    "connection refused",
-    "no such table",
-)
 _OWNING_UP = [
     "failed",
     "failure",
@@ -120,44 +86,6 @@ def without_trajectory(subject: Subject) -> RuleClaim | None:
     if calls is None:
         return skipped("no tool calls were sent")
     return None if calls else skipped("no tool was called")
-
-
-def failed(call: ToolCall) -> str | None:
-    """What shows that the call failed, in a few words; None when nothing does."""
-    if isinstance(call.error, str) and trimmed(call.error):
-        return trimmed(call.error)
-    if isinstance(call.output, str):
-        return _failed_text(call.output)
-    return _failed_object(call.output) if isinstance(call.output, dict) else None
-
-
-def _failed_text(output: str) -> str | None:
-    line = next((trimmed(line) for line in output[:_HEAD].split("\n") if trimmed(line)), "").lower()
-    name, colon, _ = line.partition(":")
-    thrown = colon and len(name) <= _NAME and name.endswith(("error", "exception")) and not _WHITE.search(name)
-    if thrown or line.startswith(_PREFIXES) or any(phrase in line for phrase in _PHRASES):
-        return line
-    return None
-
-
-def _failed_object(output: dict[str, object]) -> str | None:
-    for key in ("error", "stderr"):
-        value = output.get(key)
-        if trimmed(value) if isinstance(value, str) else value is not None and value is not False:
-            return trimmed(value) if isinstance(value, str) else key
-    for key in ("ok", "success"):
-        if output.get(key) is False:
-            return f"{key} is false"
-    if output.get("isError") is True:
-        return "isError"
-    status = output.get("status")
-    if isinstance(status, str) and status.lower() in {"error", "failed", "failure"}:
-        return f"status {status}"
-    for key in ("exit_code", "exitCode", "returncode"):
-        code = output.get(key)
-        if isinstance(code, int | float) and not isinstance(code, bool) and code != 0:
-            return f"{key} {code}"
-    return None
 
 
 def _recovered(calls: tuple[ToolCall, ...], shown: list[tuple[int, str]]) -> set[int]:

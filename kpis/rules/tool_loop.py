@@ -81,7 +81,9 @@ def _evaluate(subject: Subject) -> RuleClaim:
         longer = longest_cycle(keys, MOST_CYCLES + 1)
         if longer is not None:
             return _round(longer, "call_cycles", calls, list(range(longer.start, longer.end)), "call of a round")
-    return quiet(f"No call of {len(calls)} was made more than {count} times", value=value, evidence=[counted])
+    return quiet(
+        f"The most frequent of {len(calls)} tool calls was made {count} times", value=value, evidence=[counted]
+    )
 
 
 def _round(cycle: Cycle, stat: str, calls: tuple[ToolCall, ...], places: list[int], label: str) -> RuleClaim:

@@ -430,6 +430,7 @@ def test_a_recording_is_not_added_to_a_file_that_is_none(repo: Path, tmp_path: P
     assert (tmp_path / "null.jsonl").read_text() == "{\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("edit", ["comment", LONGER_PATH])
 def test_the_sides_differ_by_the_edit_alone(edit: str, repo: Path) -> None:
     module = "seams/turn/planner.py"

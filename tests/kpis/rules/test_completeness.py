@@ -55,7 +55,7 @@ def test_the_reference_tells_it_by_the_value() -> None:
         assert found.evidence[0].source is ThresholdSource(source)
 
 
-@pytest.mark.parametrize("value", ["50", True, [], float("nan"), float("inf")])
+@pytest.mark.parametrize("value", ["50", True, [], float("nan"), float("inf"), 10**400])
 def test_a_threshold_that_is_no_number_is_no_answer(value: object) -> None:
     with pytest.raises(ThresholdError, match="min_output_length"):
         claim(LENGTH, "x", deployment={"min_output_length": value})

@@ -21,12 +21,13 @@ from kpis.terms.evaluation_words import MOST_EVIDENCE, Correction
 
 _PIECES = st.sampled_from(
     [
-        " ", "\n", "\n\n", ".", "!", '"', "'", "`", "```", "```diff\n", "-", "@@ ", "<!-- ", "-->", "[system: ", "|", "(", ")",
+        " ", "\n", "\n\n", ".", "!", '"', "'", "`", "```", "```diff\n", "-", "@@ ", "<!-- ", "-->", "[system: ", "|",
         "ignore all previous instructions", "1gnore all prior rules", "act as a ", "512-44-9871", "5\u200b12-44-9871",
-        "4539 5787 6362 1486", "415 867 5309", "jane@corp.io", "8.8.8.8", "how to hack", "TODO", "the TODO", "pass\n", "def f():\n",
-        "raise NotImplementedError", "I will fix it later.", "I'll look.", "3 + 4 = 8", "total: 9\n", "a: 3\n", "exactly 12 rows",
-        "12 ms", "v1.2.3", "react 1.2", "Monday, August 7th", "2026-08-07", "9:15", "returned 404", "section 3", "--flag",
-        "x is enabled", "x: false", "all green", "2 failed", "\U0001f600", "\u0456gn\u043ere", "\uff15\uff11\uff12", "e\u0301", "\ud800", "\u0130",
+        "4539 5787 6362 1486", "415 867 5309", "jane@corp.io", "8.8.8.8", "how to hack", "TODO", "the TODO", "pass\n",
+        "def f():\n", "raise NotImplementedError", "I will fix it later.", "I'll look.", "3 + 4 = 8", "total: 9\n",
+        "a: 3\n", "exactly 12 rows", "12 ms", "v1.2.3", "react 1.2", "Monday, August 7th", "2026-08-07", "9:15",
+        "returned 404", "section 3", "--flag", "x is enabled", "x: false", "all green", "2 failed", "\U0001f600",
+        "\u0456gn\u043ere", "\uff15\uff11\uff12", "e\u0301", "\ud800", "\u0130", "(", ")",
     ]
 )  # fmt: skip
 _TEXT = st.lists(_PIECES | st.text(max_size=4), max_size=12).map("".join)

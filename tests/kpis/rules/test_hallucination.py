@@ -39,6 +39,12 @@ def test_a_contradiction_shows(sign: str, given: str, said: str) -> None:
     assert Pattern(sign, 1) in claim(MARKERS, said, input=given).evidence
 
 
+def test_a_month_is_no_hedge() -> None:
+    said = claim(MARKERS, "It was on May 22, 2031.", input="It is on May 18, 2031.")
+    assert Pattern("ungrounded-date", 1) in said.evidence
+    assert not fires(MARKERS, "It may be on March 22, 2031.", input="It is on May 18, 2031.")
+
+
 @pytest.mark.parametrize(("sign", "given", "said"), CONTRADICTED)
 def test_without_an_input_it_cannot(sign: str, given: str, said: str) -> None:
     assert not fires(MARKERS, said)

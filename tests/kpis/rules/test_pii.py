@@ -75,8 +75,8 @@ def test_what_is_nobodys(text: str) -> None:
 
 def test_placeholders_are_counted_and_reserved_addresses_apart() -> None:
     note = claim(PII, "bob@example.com and 4111 1111 1111 1111 and 10.0.0.1").note
-    assert "2 placeholders" in note
-    assert "1 addresses" in note
+    assert "nobody's: 2" in note
+    assert "networks: 1" in note
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kpis.rules.tool_failure import failed
+from kpis.rules.failed_call import failed
 from kpis.terms.claim import ClaimState
 from kpis.terms.evaluation import RuleClaim, ToolCallAt, Value
 from kpis.terms.evaluation_case import ABSENT, ToolCall

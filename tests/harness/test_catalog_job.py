@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -150,6 +151,26 @@ def test_a_page_that_is_not_there_or_not_text_is_found(truthful):
     assert kinds(truthful) == [FindingKind.STALE_PAGE]
     (truthful / PAGE).unlink()
     assert kinds(truthful) == [FindingKind.STALE_PAGE]
+
+
+def test_the_page_does_not_depend_on_the_order_of_readings_or_runs(tmp_path):
+    older = [replace(item, evidence=["another run"]) for item in true_readings()]
+    draw, pages = Random(7), set()
+    for at in range(6):
+        root = tmp_path / str(at)
+        planted = [
+            (
+                run_bytes(
+                    draw.sample(older, len(older)), created="2026-11-29T05:20:31Z", identity="20261129T052031Z-000000"
+                )
+            ),
+            (run_bytes(draw.sample(true_readings(), len(older)))),
+        ]
+        for number, blob in draw.sample(list(enumerate(planted)), 2):
+            commit(root, blob, name=f"{number}" * 4)
+        write(root)
+        pages.add((root / PAGE).read_bytes())
+    assert len(pages) == 1
 
 
 def test_a_planted_status_is_found(tmp_path):

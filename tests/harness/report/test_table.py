@@ -6,6 +6,7 @@ import io
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -599,3 +600,10 @@ def test_every_layer_that_was_measured_is_shown_in_the_order_of_the_ladder() -> 
     assert places == sorted(places)
     assert page(example(readings=[])).splitlines()[0].startswith(f"Run {IDENTITY}")
     assert Status.STANDING.value in text
+
+
+def test_what_a_page_says_does_not_depend_on_the_order_of_readings() -> None:
+    readings = [replace(TIMED, layer=layer, kpi=f"of_{layer.value}") for layer in Layer]
+    wanted = sorted(page(example(readings=readings)).splitlines())
+    for seed in range(5):
+        assert sorted(page(example(readings=Random(seed).sample(readings, len(readings)))).splitlines()) == wanted

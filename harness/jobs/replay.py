@@ -10,10 +10,8 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable, Iterator, Sequence, Set
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
-from multiprocessing import get_context
 
 from harness.formats.run_build import key_of, mark_copied
 from harness.jobs.replay_find import find
@@ -131,6 +129,10 @@ def _answers(
     if wanted < 2 or (processes is None and sum(group.bytes for group in missing) < _POOL_BYTES):
         yield from zip(groups, before, strict=True)
         return
+    # Only who needs a pool pays for its imports.
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
     with ProcessPoolExecutor(wanted, mp_context=get_context("spawn")) as pool:
         try:
             work = partial(_measure, asked=asked, seen=frozenset())

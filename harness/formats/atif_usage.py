@@ -10,16 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from harness.formats.usage_findings import Said, derived
 from harness.formats.whole_json import as_amount, as_count, as_dict
-from kpis.terms.trace import Issue, IssueCode, Provenance, Severity, Tokens
+from kpis.terms.trace import Issue, IssueCode, Severity, Tokens
 
 __all__ = ["AtifUsage", "Counts", "counts_of", "final_of", "hidden_tokens", "sum_of"]
 
-_SAID: Mapping[str, tuple[Severity, IssueCode, str]] = MappingProxyType(
+_SAID: Said = MappingProxyType(
     {
         "absent": (Severity.WARNING, IssueCode.W_NO_USAGE, "record no usage. Their tokens are unknown."),
         "no split": (
@@ -40,11 +40,6 @@ _SAID: Mapping[str, tuple[Severity, IssueCode, str]] = MappingProxyType(
         ),
     }
 )
-
-
-@cache
-def _derived(*parts: str) -> Mapping[str, Provenance]:
-    return MappingProxyType(dict.fromkeys(parts, Provenance.DERIVED))
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +117,7 @@ def hidden_tokens(left: Counts) -> Tokens:
         tokens.fresh_in, tokens.cache_read = prompt - cached, cached
     else:
         tokens.unattributed = prompt
-    tokens.provenance = _derived("fresh_in", "cache_read", "unattributed", "out_total")
+    tokens.provenance = derived("fresh_in", "cache_read", "unattributed", "out_total")
     return tokens
 
 
@@ -175,7 +170,7 @@ class AtifUsage:
         if reasoning is not None and counts.completion is not None and reasoning <= counts.completion:
             tokens.out_reasoning, tokens.out_visible = reasoning, counts.completion - reasoning
             made.append("out_visible")
-        tokens.provenance = _derived(*made)
+        tokens.provenance = derived(*made)
         return tokens
 
     def _prompt(self, tokens: Tokens, prompt: int, cached: int, extra: Mapping[str, Any], line: int) -> None:

@@ -12,15 +12,14 @@ from hashlib import sha256
 from typing import BinaryIO
 
 from harness.formats.claude_lines import NotALineError, decode
-from harness.formats.claude_session import KNOWN_KINDS, Session
-from harness.formats.jsonl import LineLog, first_objects, raw_lines
-from harness.formats.limits import FormatError, Limits, check_depth, read_bounded
+from harness.formats.claude_session import Session
+from harness.formats.claude_sniff import session_score
+from harness.formats.jsonl import LineLog, raw_lines
+from harness.formats.limits import Limits, read_bounded
 from harness.formats.pseudonym import Pseudonyms
 from kpis.terms.trace import Issue, TraceEvent
 
 __all__ = ["ClaudeCode"]
-
-_MARKS = (b'"sessionId"', b'"parentUuid"', b'"isSidechain"')
 
 
 class ClaudeCode:
@@ -39,23 +38,7 @@ class ClaudeCode:
 
         A line counts if its kind is a known one and, for user and assistant lines, it holds a message.
         """
-        named = 0.05 if filename.endswith(".jsonl") else 0.0
-        lines = first_objects(head)
-        fitting = 0
-        for raw in lines:
-            try:
-                check_depth(raw, Limits(), "A line")
-                line, _ = decode(raw)
-            except (NotALineError, FormatError):
-                continue
-            if line.type in ("user", "assistant"):
-                fitting += line.message is not None
-            elif line.type in KNOWN_KINDS:
-                fitting += 1
-        if fitting:
-            return min(1.0, 0.2 + 0.7 * fitting / len(lines) + named)
-        # The first line may be longer than the head: then only its keys can tell.
-        return 0.3 + named if head.lstrip()[:1] == b"{" and sum(mark in head for mark in _MARKS) >= 2 else 0.0
+        return session_score(head, filename)
 
     def read(self, blob: BinaryIO, limits: Limits) -> Iterator[TraceEvent | Issue]:
         """Yield the recording, its threads, turns, requests, calls, events and blocks, and the issues.

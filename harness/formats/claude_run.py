@@ -16,22 +16,21 @@ from typing import ClassVar
 
 import msgspec
 
-from harness.formats.claude_lines import NotALineError, decode
+from harness.formats.claude_lines import NotALineError
 from harness.formats.claude_run_finish import finished
 from harness.formats.claude_run_gather import Gather
 from harness.formats.claude_run_lines import decode_fast, decode_leniently, notice_of, stamp_ms
 from harness.formats.claude_run_notices import NOTHING_IN_IT
 from harness.formats.claude_run_state import FileState
-from harness.formats.claude_session import KNOWN_KINDS
+from harness.formats.claude_sniff import session_score
 from harness.formats.jsonl import BOM, RawLine, first_objects
-from harness.formats.limits import FormatError, Limits, check_depth
+from harness.formats.limits import Limits
 from harness.formats.pseudonym import safe_id
 from harness.formats.run_format import Origin, Source
 from kpis.terms.trace import Issue, TraceEvent
 
 __all__ = ["ClaudeCodeRun", "read_lines"]
 
-_MARKS = (b'"sessionId"', b'"parentUuid"', b'"isSidechain"')
 _SESSION = re.compile(rb'"sessionId" ?: ?"([^"\\]{1,128})"')
 _HEAD_LINES = 50
 _FOLDER = "subagents"
@@ -44,23 +43,7 @@ class ClaudeCodeRun:
 
     def sniff(self, head: bytes, filename: str) -> float:
         """How sure ``head`` is such a file: lines of known kinds with the keys of a session file, not of a stream."""
-        named = 0.05 if filename.endswith(".jsonl") else 0.0
-        lines = first_objects(head)
-        fitting = 0
-        for raw in lines:
-            try:
-                check_depth(raw, Limits(), "A line")
-                line, _ = decode(raw)
-            except (NotALineError, FormatError):
-                continue
-            if line.type in ("user", "assistant"):
-                fitting += line.message is not None and notice_of(raw).stream_session is None
-            else:
-                fitting += line.type in KNOWN_KINDS and notice_of(raw).stream_session is None
-        if fitting:
-            return min(1.0, 0.2 + 0.7 * fitting / len(lines) + named)
-        # The first line may be longer than the head: then only its keys can tell.
-        return 0.3 + named if head.lstrip()[:1] == b"{" and sum(mark in head for mark in _MARKS) >= 2 else 0.0
+        return session_score(head, filename, lambda raw: notice_of(raw).stream_session is None)
 
     def origin(self, head: bytes, filename: str) -> Origin:
         """The session, which a sub-agent's lines name too; where no line does, what the path says, else the content."""

@@ -7,17 +7,16 @@ a counter that is zero. This module refuses to clamp: numbers that contradict ea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from harness.formats.usage_findings import Said, UsageFindings, derived
 from harness.formats.whole_json import as_count, as_dict
-from kpis.terms.trace import Issue, IssueCode, Provenance, Severity, Tokens
+from kpis.terms.trace import IssueCode, Severity, Tokens
 
 __all__ = ["GeminiUsage"]
 
-_SAID: Mapping[str, tuple[Severity, IssueCode, str]] = MappingProxyType(
+_SAID: Said = MappingProxyType(
     {
         "absent": (
             Severity.WARNING,
@@ -61,31 +60,12 @@ _API = (
 _METRICS = ("prompt", "candidates", "cached", "thoughts", "tool", "total")
 
 
-@cache
-def _derived(*parts: str) -> Mapping[str, Provenance]:
-    return MappingProxyType(dict.fromkeys(parts, Provenance.DERIVED))
-
-
-class GeminiUsage:
+class GeminiUsage(UsageFindings):
     """Reads the usage of one file's requests and remembers what a reader of the sums must know."""
 
-    __slots__ = ("_file", "_found")
+    __slots__ = ()
 
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._found: dict[str, tuple[int, int]] = {}
-
-    def note(self, what: str, line: int) -> None:
-        """``what`` (a key of the table above) holds of the request at ``line``."""
-        count, first = self._found.get(what, (0, line))
-        self._found[what] = count + 1, min(first, line)
-
-    def issues(self) -> Iterator[Issue]:
-        """One issue a finding, at the first request that it holds of."""
-        for what, (severity, code, said) in _SAID.items():
-            if what in self._found:
-                count, line = self._found[what]
-                yield Issue(severity, code, f"{count:,} request{'s' * (count != 1)}: {said}", line, self._file)
+    said = _SAID
 
     def of_message(self, told: Any, line: int) -> Tokens:
         """The usage of a message of a session."""
@@ -120,7 +100,7 @@ class GeminiUsage:
             tokens.unattributed = total - given - out + (tokens.unattributed or 0)
             made.append("unattributed")
             self.note("unnamed", line)
-        tokens.provenance = _derived(*made) if made else {}
+        tokens.provenance = derived(*made) if made else {}
         return tokens
 
     def _tokens(self, told: Any, keys: tuple[str, ...], line: int, *, proto: bool) -> Tokens:
@@ -153,7 +133,7 @@ class GeminiUsage:
             if total > parts and tokens.unattributed is None:
                 tokens.unattributed = total - parts
                 made.append("unattributed")
-        tokens.provenance = _derived(*made) if made else {}
+        tokens.provenance = derived(*made) if made else {}
         return tokens
 
     def _prompt(self, tokens: Tokens, given: int, cached: int | None, made: list[str], line: int) -> None:

@@ -9,14 +9,14 @@ which nobody says how much was cached is ``unattributed``. This module refuses t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from functools import cache
+from collections.abc import Iterator
 from itertools import product
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from harness.formats.usage_findings import Said, derived
 from harness.formats.whole_json import as_count, as_dict
-from kpis.terms.trace import Issue, IssueCode, Provenance, Severity, Tokens
+from kpis.terms.trace import Issue, IssueCode, Severity, Tokens
 
 __all__ = ["InspectUsage", "provider_of"]
 
@@ -26,7 +26,7 @@ _ALWAYS_BESIDE = frozenset(("anthropic", "bedrock"))
 _GOOGLE = frozenset(("google", "vertex"))
 _VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\.(\d{1,6})")
 
-_SAID: Mapping[str, tuple[Severity, IssueCode, str]] = MappingProxyType(
+_SAID: Said = MappingProxyType(
     {
         "absent": (
             Severity.WARNING,
@@ -83,11 +83,6 @@ class _Reading(NamedTuple):
 
 
 _READINGS = tuple(_Reading(*each) for each in product((False, True), repeat=2))
-
-
-@cache
-def _derived(*parts: str) -> Mapping[str, Provenance]:
-    return MappingProxyType(dict.fromkeys(parts, Provenance.DERIVED))
 
 
 def provider_of(model: str | None) -> str | None:
@@ -148,7 +143,7 @@ class InspectUsage:
                 tokens.fresh_in = given
         self._total(tokens, total, made, line)
         if made:
-            tokens.provenance = _derived(*made)
+            tokens.provenance = derived(*made)
         return tokens
 
     def _promised(self, model: str | None) -> bool | None:

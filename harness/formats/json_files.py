@@ -7,7 +7,7 @@ line, and the rest is read. This module refuses to hold a file that it can read 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, BinaryIO
 
 from harness.formats.jsonl import LineLog, RawLine
@@ -15,9 +15,9 @@ from harness.formats.limits import FormatError, Limits, printable
 from harness.formats.pseudonym import safe_kind
 from harness.formats.run_format import Source
 from harness.formats.whole_json import decoded
-from kpis.terms.trace import Issue, IssueCode, Recording, Severity
+from kpis.terms.trace import Issue, IssueCode, Recording, Severity, TraceEvent
 
-__all__ = ["FileLog", "in_order", "lines_of", "only_of", "values_of"]
+__all__ = ["FileLog", "each_file", "in_order", "lines_of", "only_of", "values_of"]
 
 _BOM = b"\xef\xbb\xbf"
 _KINDS = 1_000
@@ -142,6 +142,27 @@ def values_of(source: Source, limits: Limits, file: FileLog) -> Iterator[tuple[i
         yield from enumerate(value, 1)
     else:
         yield 1, value
+
+
+def each_file(
+    sources: Sequence[Source],
+    limits: Limits,
+    name: str,
+    read: Callable[[FileLog, list[tuple[int, Any]]], Iterator[TraceEvent | Issue]],
+) -> Iterator[TraceEvent | Issue]:
+    """What ``read`` says of the values of each file of format ``name``, and then the file itself.
+
+    A file that cannot be read is told, and the others are read.
+    """
+    for source in in_order(sources):
+        file = FileLog(source)
+        try:
+            items = list(values_of(source, limits, file))
+        except FormatError as error:
+            file.unreadable(error)
+        else:
+            yield from read(file, items)
+        yield from file.finished(name)
 
 
 def only_of(items: Sequence[tuple[int, Any]], file: FileLog) -> dict[str, Any]:

@@ -12,18 +12,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, ClassVar
 
 from harness.formats.langfuse_usage import buckets_of, usage_of_buckets
 from harness.formats.limits import Limits
-from harness.formats.pseudonym import safe_id, safe_name
+from harness.formats.pseudonym import safe_name
 from harness.formats.run_format import Origin, Source
-from harness.formats.span_files import ReadFile, decode, read_files
+from harness.formats.span_files import ReadFile, origin_by, read_files
 from harness.formats.span_messages import Messages, messages_in, parsed
 from harness.formats.span_run import run_of
 from harness.formats.span_tree import Span, SpanKind
-from harness.formats.span_values import Numbers, millis, payload_of, text_of
+from harness.formats.span_values import payload_of, text_of
 from kpis.terms.trace import Issue, RunFacts, TraceEvent
 
 __all__ = ["LangfuseRun"]
@@ -57,12 +56,7 @@ class LangfuseRun:
     def origin(self, head: bytes, filename: str) -> Origin:
         """The session, else the trace, else the content itself."""
         del filename
-        began = _TIME.search(head)
-        started = None if began is None else millis(Numbers().micros(decode(began[1], Limits())))
-        found = _SESSION.search(head) or _TRACE.search(head)
-        if found is not None:
-            return Origin(safe_id(found[1].decode("utf-8", "replace")), started=started)
-        return Origin("langfuse-" + blake2b(head, digest_size=12).hexdigest(), started=started)
+        return origin_by(head, _TIME, (_SESSION, _TRACE), self.name)
 
     def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
         """Yield everything that the observations in ``sources`` say of one run.

@@ -11,18 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, ClassVar
 
 from harness.formats.limits import Limits
-from harness.formats.pseudonym import safe_id, safe_name
+from harness.formats.pseudonym import safe_name
 from harness.formats.run_format import Origin, Source
-from harness.formats.span_files import ReadFile, decode, read_files
+from harness.formats.span_files import ReadFile, origin_by, read_files
 from harness.formats.span_messages import Messages, messages_in
 from harness.formats.span_run import run_of
 from harness.formats.span_tree import Span, SpanKind
 from harness.formats.span_usage import Usage
-from harness.formats.span_values import Numbers, millis, payload_of, text_of
+from harness.formats.span_values import Numbers, payload_of, text_of
 from kpis.terms.trace import Issue, TraceEvent
 
 __all__ = ["LangsmithRun"]
@@ -52,12 +51,7 @@ class LangsmithRun:
     def origin(self, head: bytes, filename: str) -> Origin:
         """The thread, else the trace, else the content itself."""
         del filename
-        began = _TIME.search(head)
-        started = None if began is None else millis(Numbers().micros(decode(began[1], Limits())))
-        found = _THREAD.search(head) or _TRACE.search(head)
-        if found is not None:
-            return Origin(safe_id(found[1].decode("utf-8", "replace")), started=started)
-        return Origin("langsmith-" + blake2b(head, digest_size=12).hexdigest(), started=started)
+        return origin_by(head, _TIME, (_THREAD, _TRACE), self.name)
 
     def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
         """Yield everything that the runs in ``sources`` say of one run of an agent.

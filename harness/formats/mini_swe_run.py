@@ -13,8 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from harness.formats.json_files import FileLog, in_order, only_of, values_of
-from harness.formats.limits import FormatError, Limits
+from harness.formats.json_files import FileLog, each_file, only_of
+from harness.formats.limits import Limits
 from harness.formats.mini_swe_commands import FENCES, commands_of, ending_of
 from harness.formats.openai_answer import answer_of
 from harness.formats.openai_usage import UsageLog
@@ -77,15 +77,7 @@ class MiniSweRun:
 
     def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
         """Requests, commands and the run's facts, file by file."""
-        for source in in_order(sources):
-            file = FileLog(source)
-            try:
-                items = list(values_of(source, limits, file))
-            except FormatError as error:
-                file.unreadable(error)
-            else:
-                yield from _Trajectory(file).read(items)
-            yield from file.finished(self.name)
+        yield from each_file(sources, limits, self.name, lambda file, items: _Trajectory(file).read(items))
 
 
 class _Trajectory:

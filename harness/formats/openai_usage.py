@@ -8,17 +8,16 @@ of it is claimed to be fresh. This module refuses to clamp: numbers that contrad
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cache
 from types import MappingProxyType
 from typing import Any
 
+from harness.formats.usage_findings import Said, UsageFindings, derived
 from harness.formats.whole_json import as_count, as_dict
-from kpis.terms.trace import Issue, IssueCode, Provenance, Severity, Tokens
+from kpis.terms.trace import IssueCode, Severity, Tokens
 
 __all__ = ["UsageLog"]
 
-_SAID: Mapping[str, tuple[Severity, IssueCode, str]] = MappingProxyType(
+_SAID: Said = MappingProxyType(
     {
         "absent": (
             Severity.WARNING,
@@ -60,35 +59,16 @@ _SAID: Mapping[str, tuple[Severity, IssueCode, str]] = MappingProxyType(
 )
 
 
-@cache
-def _derived(*parts: str) -> Mapping[str, Provenance]:
-    return MappingProxyType(dict.fromkeys(parts, Provenance.DERIVED))
-
-
 def _first(*values: Any) -> int | None:
     return next((count for value in values if (count := as_count(value)) is not None), None)
 
 
-class UsageLog:
+class UsageLog(UsageFindings):
     """Reads the usage of one file's requests and remembers what a reader of the sums must know."""
 
-    __slots__ = ("_file", "_found")
+    __slots__ = ()
 
-    def __init__(self, file: str) -> None:
-        self._file = file
-        self._found: dict[str, tuple[int, int]] = {}
-
-    def note(self, what: str, line: int) -> None:
-        """``what`` (a key of the table above) holds of the request at ``line``."""
-        count, first = self._found.get(what, (0, line))
-        self._found[what] = count + 1, min(first, line)
-
-    def issues(self) -> Iterator[Issue]:
-        """One issue a finding, at the first request that it holds of."""
-        for what, (severity, code, said) in _SAID.items():
-            if what in self._found:
-                count, line = self._found[what]
-                yield Issue(severity, code, f"{count:,} request{'s' * (count != 1)}: {said}", line, self._file)
+    said = _SAID
 
     def tokens(self, usage: Any, line: int) -> Tokens:
         """The disjoint parts of one usage object; all None where there is none."""
@@ -121,7 +101,7 @@ class UsageLog:
         self._output(tokens, out, reasoning, None if total is None or prompt is None else total - prompt, made, line)
         self._total(tokens, prompt, total, made, line)
         if made:
-            tokens.provenance = _derived(*made)
+            tokens.provenance = derived(*made)
         return tokens
 
     def _prompt(self, tokens: Tokens, prompt: int | None, made: list[str], line: int, *, apart: bool) -> None:

@@ -7,20 +7,22 @@ at which it begins; what is no JSON is an issue and the rest is read. This modul
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any
 
 import msgspec
 
 from harness.formats.jsonl import LineLog, RawLine
 from harness.formats.limits import FormatError, Limits, check_depth, printable, read_bounded
-from harness.formats.pseudonym import safe_kind
-from harness.formats.run_format import Source
-from harness.formats.span_values import Numbers
+from harness.formats.pseudonym import safe_id, safe_kind
+from harness.formats.run_format import Origin, Source
+from harness.formats.span_values import Numbers, millis
 from kpis.terms.trace import Issue, IssueCode, Recording, Severity
 
-__all__ = ["Document", "ReadFile", "decode", "read_files", "values_of"]
+__all__ = ["Document", "ReadFile", "decode", "origin_by", "read_files", "values_of"]
 
 _BOM = b"\xef\xbb\xbf"
 _OPEN = (b"{", b"[")
@@ -129,6 +131,16 @@ def decode(body: bytes, limits: Limits) -> Any:
             return json.loads(body)
     except (ValueError, RecursionError):  # FormatError and UnicodeDecodeError are ValueErrors
         return None
+
+
+def origin_by(head: bytes, time: re.Pattern[bytes], names: Sequence[re.Pattern[bytes]], format_name: str) -> Origin:
+    """The run that the first of ``names`` in ``head`` says, else the content itself; begun at the first ``time``."""
+    began = time.search(head)
+    started = None if began is None else millis(Numbers().micros(decode(began[1], Limits())))
+    for pattern in names:
+        if (found := pattern.search(head)) is not None:
+            return Origin(safe_id(found[1].decode("utf-8", "replace")), started=started)
+    return Origin(f"{format_name}-{blake2b(head, digest_size=12).hexdigest()}", started=started)
 
 
 def values_of(data: bytes, limits: Limits, log: LineLog) -> Iterator[Document]:

@@ -14,8 +14,8 @@ from pathlib import PurePosixPath
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from harness.formats.json_files import FileLog, in_order, only_of, values_of
-from harness.formats.limits import FormatError, Limits
+from harness.formats.json_files import FileLog, each_file, only_of
+from harness.formats.limits import Limits
 from harness.formats.plain_calls import CallLog, arguments_of
 from harness.formats.pseudonym import safe_id, safe_name
 from harness.formats.run_format import Origin, Source
@@ -81,15 +81,7 @@ class SweAgentRun:
 
     def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
         """Steps, actions, the run's usage and its facts, file by file."""
-        for source in in_order(sources):
-            file = FileLog(source)
-            try:
-                root = only_of(list(values_of(source, limits, file)), file)
-            except FormatError as error:
-                file.unreadable(error)
-            else:
-                yield from _run(root, file)
-            yield from file.finished(self.name)
+        yield from each_file(sources, limits, self.name, lambda file, items: _run(only_of(items, file), file))
 
 
 def _run(root: dict[str, Any], file: FileLog) -> Iterator[TraceEvent | Issue]:

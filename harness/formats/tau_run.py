@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from harness.formats.json_files import FileLog, in_order, only_of, values_of
-from harness.formats.limits import FormatError, Limits
+from harness.formats.json_files import FileLog, each_file, only_of
+from harness.formats.limits import Limits
 from harness.formats.pseudonym import safe_id, safe_name
 from harness.formats.run_format import Origin, Source
 from harness.formats.tau_conversation import Conversation, Heard
@@ -71,15 +71,7 @@ class TauRun:
 
     def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
         """The simulations of each file, one after another."""
-        for source in in_order(sources):
-            file = FileLog(source)
-            try:
-                items = list(values_of(source, limits, file))
-            except FormatError as error:
-                file.unreadable(error)
-            else:
-                yield from _Results(file).read(items)
-            yield from file.finished(self.name)
+        yield from each_file(sources, limits, self.name, lambda file, items: _Results(file).read(items))
 
 
 class _Results:

@@ -105,14 +105,22 @@ def runs_of(paths: Sequence[str], forced: str | None = None) -> Iterator[Recorde
     seen: set[int] = set()
     with archives_closed():
         for group in sort_files(find(paths), LIMITS, forced).groups:
-            run = mark_copied(read_group(group), lambda request_id: key_of(request_id) in seen)
-            seen.update(key_of(request.request_id) for request in run.requests if _travels(request.request_id))
+            run, keys = _known(read_group(group), seen)
+            seen.update(keys)
             yield run
 
 
 def _travels(request_id: str) -> bool:
     """Whether an id means the same answer in another run: one that a reader made up means nothing outside its own."""
     return "#" not in request_id
+
+
+def _known(run: RecordedRun, seen: Set[int]) -> tuple[RecordedRun, array[int]]:
+    """``run`` with its requests that are in ``seen`` marked as copied, and the keys of all that travel."""
+    keys = array("Q", sorted({key_of(each.request_id) for each in run.requests if _travels(each.request_id)}))
+    if seen and not seen.isdisjoint(keys):
+        run = mark_copied(run, lambda request_id: _travels(request_id) and key_of(request_id) in seen)
+    return run, keys
 
 
 def _answers(
@@ -153,10 +161,7 @@ def _files(group: Group) -> list[FileFacts]:
 
 def _measure(group: Group, asked: Asked, seen: Set[int]) -> Answer:
     """One run, its requests that are in ``seen`` left out of all sums; and the keys of its requests."""
-    run = read_group(group)
-    keys = array("Q", sorted({key_of(each.request_id) for each in run.requests if _travels(each.request_id)}))
-    if seen and not seen.isdisjoint(keys):
-        run = mark_copied(run, lambda request_id: _travels(request_id) and key_of(request_id) in seen)
+    run, keys = _known(read_group(group), seen)
     if asked.oracles:
         run = judged(run, asked.oracles)
     result = RunResult(

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from harness.formats.claude_conversation import Conversation, nodes
 from harness.formats.claude_drafts import BlockDraft, CallDraft, EventDraft, Gathered, RequestDraft
 from harness.formats.claude_issues import issues
+from harness.formats.claude_lines import PLACEHOLDER_RATIO
 from harness.formats.pseudonym import safe_id, safe_name
 from kpis.terms.trace import (
     Event,
@@ -28,10 +29,6 @@ from kpis.terms.trace import (
 )
 
 __all__ = ["finished"]
-
-PLACEHOLDER_RATIO = 0.5
-"""Below this share of visible characters / 4, an output count without any stop reason is a placeholder. Measured on 24
-files: 0.01 to 0.03 where clients logged placeholders, 1.2 and more where they did not."""
 
 _OBSERVED = MappingProxyType({"cache_write_other": Provenance.DERIVED})
 _PLACEHOLDER = MappingProxyType({"cache_write_other": Provenance.DERIVED, "out_total": Provenance.PLACEHOLDER})

@@ -13,10 +13,44 @@ from typing import Any
 
 import msgspec
 
-__all__ = ["Block", "Line", "Message", "NotALineError", "Usage", "count_of", "decode", "text_bytes", "unix_ms"]
+__all__ = [
+    "KNOWN_KINDS",
+    "LARGEST_COUNT",
+    "PLACEHOLDER_RATIO",
+    "Block",
+    "Line",
+    "Message",
+    "NotALineError",
+    "Usage",
+    "count_of",
+    "decode",
+    "text_bytes",
+    "unix_ms",
+]
+
+KNOWN_KINDS = frozenset(
+    {
+        "assistant",
+        "attachment",
+        "file-history-snapshot",
+        "last-prompt",
+        "permission-mode",
+        "pr-link",
+        "progress",
+        "queue-operation",
+        "summary",
+        "system",
+        "user",
+    }
+)
+"""What a line of a session may be; any other kind is counted as unknown."""
 
 LARGEST_COUNT = 1 << 53
 """No counter of tokens comes near; a number above it is a fault of the file (and would lose digits as a float)."""
+
+PLACEHOLDER_RATIO = 0.5
+"""Below this share of visible characters / 4, an output count without any stop reason is a placeholder. Measured on 24
+files: 0.01 to 0.03 where clients logged placeholders, 1.2 and more where they did not."""
 
 
 # An optional Raw would be a union, which msgspec decodes instead of leaving raw: absence is the empty Raw.

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from types import MappingProxyType
 
 from harness.formats.claude_chain import Walked
-from harness.formats.claude_finish import PLACEHOLDER_RATIO
+from harness.formats.claude_lines import PLACEHOLDER_RATIO
 from harness.formats.claude_run_gather import Gather
 from harness.formats.claude_run_issues import issues
 from harness.formats.claude_run_state import MAIN, EventDraft, FileState, ThreadState, TurnDraft

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from harness.formats.claude_lines import KNOWN_KINDS
 from harness.formats.claude_run_lines import Notice, RunLine, notice_of, stamp_ms
 from harness.formats.claude_run_state import EventDraft
-from harness.formats.claude_session import KNOWN_KINDS
 from harness.formats.claude_stream_result import result_of, settled_of
 from harness.formats.pseudonym import safe_kind, safe_name
 from kpis.terms.trace import EventKind

@@ -15,29 +15,14 @@ from harness.formats.branch import Link
 from harness.formats.claude_conversation import MAIN
 from harness.formats.claude_drafts import BlockDraft, CallDraft, EventDraft, Gathered, RequestDraft, TurnDraft
 from harness.formats.claude_finish import finished
-from harness.formats.claude_lines import Block, Line, Message, count_of, text_bytes, unix_ms
+from harness.formats.claude_lines import KNOWN_KINDS, Block, Line, Message, count_of, text_bytes, unix_ms
 from harness.formats.claude_tools import INTERRUPTED, agent_of, outcome_of
 from harness.formats.pseudonym import Pseudonyms, safe_id, safe_kind, safe_name
 from harness.formats.tool_names import op_of
 from kpis.terms.trace import EventKind, Issue, ThreadKind, TraceEvent, UserKind
 
-__all__ = ["KNOWN_KINDS", "Session"]
+__all__ = ["Session"]
 
-KNOWN_KINDS = frozenset(
-    {
-        "assistant",
-        "attachment",
-        "file-history-snapshot",
-        "last-prompt",
-        "permission-mode",
-        "pr-link",
-        "progress",
-        "queue-operation",
-        "summary",
-        "system",
-        "user",
-    }
-)
 _KNOWN_NOTICES = frozenset({"api_error", "compact_boundary", "local_command", "stop_hook_summary", "turn_duration"})
 _NAMED_KINDS = 32  # a hostile file invents a kind a line
 

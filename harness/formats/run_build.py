@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kpis.terms.context_run import ContextRun
 from kpis.terms.recorded import RecordedRun
 from kpis.terms.trace import (
     Event,
     Issue,
     IssueCode,
+    Node,
     Recording,
     Request,
     RunFacts,
@@ -28,17 +28,20 @@ from kpis.terms.trace import (
     Turn,
 )
 
+if TYPE_CHECKING:
+    from kpis.terms.context_run import ContextRun
+
 __all__ = ["build_run", "key_of", "mark_copied"]
 
-_KINDS = (Recording, Thread, Turn, Request, ToolCall, Event, Issue, RunFacts, ContextRun)
+_KINDS = (Recording, Thread, Turn, Request, ToolCall, Event, Issue, RunFacts, Node)
 
 
 def build_run(run_id: str, source_format: str, stream: Iterable[TraceEvent | ContextRun | Issue]) -> RecordedRun:
     """Assemble what a reader said of one run. Content blocks (:class:`~kpis.terms.trace.Node`) are left out."""
     held: dict[type[Any], list[Any]] = {kind: [] for kind in _KINDS}
-    others: list[Any] = []
+    contexts: list[ContextRun] = []  # what is no term of the trace
     for item in stream:
-        held.get(type(item), others).append(item)
+        held.get(type(item), contexts).append(item)
     place = {thread.thread_id: at for at, thread in enumerate(_threads(held[Thread], held[Request]))}
     first = len(place)
 
@@ -56,7 +59,7 @@ def build_run(run_id: str, source_format: str, stream: Iterable[TraceEvent | Con
         events=tuple(sorted(held[Event], key=_when)),
         issues=tuple(sorted(held[Issue], key=lambda each: (each.file or "", each.line or 0, each.code.value))),
         facts=tuple(sorted(held[RunFacts], key=lambda each: each.file or "")),
-        contexts=tuple(held[ContextRun]),
+        contexts=tuple(contexts),
     )
 
 

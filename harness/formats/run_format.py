@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, ClassVar, Protocol
+from typing import TYPE_CHECKING, BinaryIO, ClassVar, Protocol
 
 from harness.formats.limits import Limits
-from kpis.terms.context_run import ContextRun
 from kpis.terms.trace import Issue, TraceEvent
+
+if TYPE_CHECKING:
+    from kpis.terms.context_run import ContextRun
 
 __all__ = ["Origin", "RunFormat", "Source"]
 

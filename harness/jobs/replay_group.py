@@ -6,10 +6,10 @@ come in the order in which they began, because what two of them share belongs to
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from harness.formats.archive import Member, members
 from harness.formats.limits import FormatError, Limits, printable
@@ -24,6 +24,8 @@ __all__ = ["Group", "Sorted", "sort_files"]
 _HEAD = 1 << 16
 _LONG_HEAD = 1 << 22
 """What is looked at where the first line is longer than :data:`_HEAD`: a prompt with a picture in it."""
+
+_Result = TypeVar("_Result")
 
 _ZIP = b"PK\x03\x04"
 
@@ -61,16 +63,7 @@ def sort_files(finding: Finding, limits: Limits, forced: str | None = None) -> S
     result = Sorted(issues=list(finding.issues))
     origins: list[tuple[Piece, RunFormat, Origin, bytes]] = []
     likely: str | None = None
-    for piece in _pieces(finding.files, limits, result.issues):
-        try:
-            with open_piece(piece, limits) as blob:
-                head = _head(blob, limits)
-        except OSError as error:
-            _issue(result, IssueCode.E_UNREADABLE, piece, f"cannot be read: {error.strerror or error}")
-            continue
-        except FormatError as error:
-            result.issues.append(Issue(Severity.ERROR, IssueCode.E_ARCHIVE, str(error), file=piece.name))
-            continue
+    for piece, head in _pieces(finding.files, limits, result):
         taken = reader(forced) if forced is not None else detect_run(head, piece.name, likely)
         if taken is None:
             _unknown(result, piece)
@@ -81,30 +74,38 @@ def sort_files(finding: Finding, limits: Limits, forced: str | None = None) -> S
     return result
 
 
-def _pieces(files: Iterable[Found], limits: Limits, issues: list[Issue]) -> Iterator[Piece]:
-    """Every file, and in the place of a zip archive that is in no format of its own its members."""
+def _pieces(files: Iterable[Found], limits: Limits, result: Sorted) -> Iterator[tuple[Piece, bytes]]:
+    """Every file with its head, and in the place of a zip archive that is in no format of its own its members."""
     for found in files:
         whole = Piece(found, size=found.size)
-        try:
-            with open_piece(whole, limits) as blob:
-                start = blob.read(4)
-                blob.seek(0)
-                if start != _ZIP or detect_run(_head(blob, limits), found.name) is not None:
-                    yield whole
+        head = _read(_head, whole, limits, result)
+        if head is not None and (not head.startswith(_ZIP) or detect_run(head, found.name) is not None):
+            yield whole, head
+        elif head is not None:
+            for each in _read(_inside, whole, limits, result) or ():
+                if isinstance(each, Issue):
+                    result.issues.append(replace(each, file=found.name))
                     continue
-                blob.seek(0)
-                inside = list(members(blob, limits))
-        except OSError:
-            yield whole  # it is opened again, and told there
-            continue
-        except FormatError as error:
-            issues.append(Issue(Severity.ERROR, IssueCode.E_ARCHIVE, str(error), file=found.name))
-            continue
-        for each in inside:
-            if isinstance(each, Member):
-                yield Piece(found, each.name, each.size)
-            else:
-                issues.append(Issue(each.severity, each.code, each.message, file=found.name))
+                piece = Piece(found, each.name, each.size)
+                head = _read(_head, piece, limits, result)
+                if head is not None:
+                    yield piece, head
+
+
+def _read(read: Callable[[BinaryIO, Limits], _Result], piece: Piece, limits: Limits, result: Sorted) -> _Result | None:
+    """What ``read`` makes of ``piece``; None, and an issue, where it cannot be opened or unpacked."""
+    try:
+        with open_piece(piece, limits, ahead=_HEAD) as blob:
+            return read(blob, limits)
+    except OSError as error:
+        _issue(result, IssueCode.E_UNREADABLE, piece, f"cannot be read: {error.strerror or error}")
+    except FormatError as error:
+        result.issues.append(Issue(Severity.ERROR, IssueCode.E_ARCHIVE, str(error), file=piece.name))
+    return None
+
+
+def _inside(blob: BinaryIO, limits: Limits) -> list[Member | Issue]:
+    return list(members(blob, limits))
 
 
 def _head(blob: BinaryIO, limits: Limits) -> bytes:

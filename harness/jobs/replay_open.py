@@ -38,8 +38,8 @@ class Piece:
         return self.found.name if self.member is None else f"{self.found.name}/{self.member}"
 
 
-def open_piece(piece: Piece, limits: Limits) -> BinaryIO:
-    """The bytes of ``piece``; the caller closes it.
+def open_piece(piece: Piece, limits: Limits, ahead: int = 1 << 18) -> BinaryIO:
+    """The bytes of ``piece``, of a file read ``ahead`` by as many; the caller closes it.
 
     Raises:
         OSError: it cannot be opened, or is no regular file any more.
@@ -50,7 +50,7 @@ def open_piece(piece: Piece, limits: Limits) -> BinaryIO:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             raise OSError(0, "it is no regular file any more")
-        blob = os.fdopen(handle, "rb", buffering=1 << 18)
+        blob = os.fdopen(handle, "rb", buffering=ahead)
     except BaseException:
         os.close(handle)
         raise

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 from harness.formats.limits import FormatError, Limits, printable
 from harness.formats.run_build import build_run
@@ -14,9 +15,11 @@ from harness.formats.run_formats import reader
 from harness.jobs.replay_group import Group
 from harness.jobs.replay_open import Piece, open_piece
 from kpis.formulas.recorded.efficiency import LARGEST_SCORE
-from kpis.terms.context_run import ContextRun
 from kpis.terms.recorded import RecordedRun
 from kpis.terms.trace import Issue, IssueCode, Recording, Severity, TraceEvent
+
+if TYPE_CHECKING:
+    from kpis.terms.context_run import ContextRun
 
 __all__ = ["LIMITS", "read_group"]
 

@@ -9,20 +9,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from harness.formats.limits import encodable
 from harness.record.plain import plain
-from harness.record.replay_context import ContextResult, combined, distinct, gates_of, mixed, state_of
-from kpis.formulas.context.gates import GateState
-from kpis.formulas.context.result import result_record
 from kpis.formulas.recorded.carried import CarriedParts
 from kpis.formulas.recorded.evaluate import RunParts, metrics
 from kpis.formulas.recorded.pricing import PICO
-from kpis.recorded_metrics import load
 from kpis.terms.claim import Claim, Verdict
 from kpis.terms.metric import Metric
 from kpis.terms.trace import Issue, Recording, RunFacts, Thread
+
+if TYPE_CHECKING:
+    from harness.record.replay_context import ContextResult
+
+    Contexts = tuple[ContextResult, ...]
+else:  # msgspec asks for the type when a cache is read, and few recordings need what stands behind it
+    Contexts = tuple[Any, ...]
 
 __all__ = ["SCHEMA", "Replayed", "RunResult", "encode", "metric_value"]
 
@@ -34,7 +37,7 @@ Judged = tuple[Verdict, Sequence[Claim]]
 
 @dataclass(slots=True)
 class RunResult:
-    """What came of one run, without its requests and calls."""
+    """What came of one run, without its requests and calls. ``evaluation``, if asked for, is a line of JSON."""
 
     run_id: str
     source_format: str
@@ -45,7 +48,8 @@ class RunResult:
     parts: RunParts
     carried: CarriedParts | None = None
     copied: int = 0
-    contexts: tuple[ContextResult, ...] = ()
+    contexts: Contexts = ()
+    evaluation: bytes | None = None
 
 
 @dataclass(slots=True)
@@ -61,7 +65,12 @@ class Replayed:
     @property
     def contexts(self) -> list[ContextResult]:
         """What the runs that were recorded for their context came to, each once."""
-        return distinct(result for run in self.runs for result in run.contexts)
+        found = [result for run in self.runs for result in run.contexts]
+        if not found:  # as nearly always, and then what is needed for them is not even imported
+            return []
+        from harness.record.replay_context import distinct
+
+        return distinct(found)
 
 
 def encode(result: Replayed, prices: str, by: str | None = None, judged: Judged | None = None) -> bytes:
@@ -98,7 +107,8 @@ def _run(run: RunResult) -> dict[str, Any]:
         "issues": [_issue(issue) for issue in run.issues],
         **_numbers(run.parts, run.carried),
         "context_metrics": _context(run.contexts),
-        "result_records": [result_record(each.run, each.metrics, load()) for each in run.contexts],
+        "result_records": _records(run.contexts),
+        "evaluation": None if run.evaluation is None else json.loads(run.evaluation),
     }
 
 
@@ -115,6 +125,9 @@ def _context(results: Sequence[ContextResult]) -> dict[str, Any] | None:
     """The context metrics of ``results`` together, and how every gate stands; None where there is no such run."""
     if not results:
         return None
+    from harness.record.replay_context import combined, gates_of, mixed, state_of
+    from kpis.formulas.context.gates import GateState
+
     return {
         "runs": len(results),
         "mixed": list(mixed(results)),
@@ -124,6 +137,15 @@ def _context(results: Sequence[ContextResult]) -> dict[str, Any] | None:
         },
         "metrics": {name: metric_value(metric) for name, metric in combined(results).items()},
     }
+
+
+def _records(results: Sequence[ContextResult]) -> list[dict[str, Any]]:
+    if not results:
+        return []
+    from kpis.formulas.context.result import result_record
+    from kpis.recorded_metrics import load
+
+    return [result_record(each.run, each.metrics, load()) for each in results]
 
 
 def metric_value(metric: Metric) -> dict[str, Any]:

@@ -134,6 +134,13 @@ class ReplayCache:
         entry = self._old.get(_key(files))
         if entry is None:
             return None
+        if entry.result.contexts:
+            from harness.record.replay_context import ContextResult
+
+            try:
+                entry.result.contexts = msgspec.convert(entry.result.contexts, tuple[ContextResult, ...])
+            except msgspec.ValidationError:
+                return None
         self._new[_key(files)] = entry
         return entry.result, array("Q", entry.keys)
 

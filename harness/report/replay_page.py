@@ -7,15 +7,14 @@ attribution by it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
 from harness.record.replay import Replayed, RunResult
-from harness.record.replay_context import ContextResult
 from harness.report.inert import inert
 from harness.report.lines import put_line
-from harness.report.replay_context import context_pieces, context_rows
 from harness.report.replay_lines import amount, at_least, big, lines_of
 from kpis.formulas.recorded.carried import CarriedParts
 from kpis.formulas.recorded.evaluate import RunParts, metrics
@@ -23,6 +22,9 @@ from kpis.formulas.recorded.pricing import PICO
 from kpis.formulas.recorded.request_keys import REQUEST_KEYS
 from kpis.formulas.recorded.trust import Trust
 from kpis.terms.trace import Issue, Severity, ThreadKind
+
+if TYPE_CHECKING:
+    from harness.record.replay_context import ContextResult
 
 __all__ = ["render_replay"]
 
@@ -48,6 +50,8 @@ def render_replay(
         _heading(console, _sum_title(result))
     contexts = result.contexts
     if contexts:
+        from harness.report.replay_context import context_pieces
+
         _line(console, "context", context_pieces(contexts))
     if result.runs:
         for label, pieces in lines_of(result.parts, metrics(result.parts), prices):
@@ -74,6 +78,8 @@ def _line(console: Console, label: str, pieces: Iterable[str]) -> None:
 
 def _contexts(results: Sequence[ContextResult], console: Console) -> None:
     """Every context metric with its value or the reason why there is none."""
+    from harness.report.replay_context import context_rows
+
     put_line(console, "")
     put_line(console, f"{'context metric':<{_WIDE}}value", "bold")
     for name, said in context_rows(results):

@@ -7,9 +7,12 @@ run are sums over requests that are not ``copied``; nothing here computes them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kpis.terms.context_run import ContextRun
 from kpis.terms.trace import Event, Issue, Recording, Request, RunFacts, Thread, ToolCall, Turn
+
+if TYPE_CHECKING:
+    from kpis.terms.context_run import ContextRun  # few recordings hold any
 
 __all__ = ["RecordedRun"]
 

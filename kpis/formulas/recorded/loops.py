@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import groupby
-from operator import attrgetter
+from operator import attrgetter, eq
 
 from kpis.formulas.recorded.parts import Summed
 from kpis.formulas.recorded.view import RunView
@@ -68,17 +68,20 @@ def _rounds(signatures: Sequence[object | None], taken: list[bool]) -> Iterator[
     counts = Counter(signature for signature in signatures if signature is not None)
     if not counts or max(counts.values()) < WARN_ROUNDS:
         return
+    # Numbers are quick to compare. An unknown signature is like no other, not even like another unknown one.
+    known: dict[object, int] = {}
+    codes = [-at if each is None else known.setdefault(each, len(known)) for at, each in enumerate(signatures, 1)]
     for period in range(1, LONGEST_PERIOD + 1):
-        at = period
-        while at < len(signatures):
-            start = at - period
-            while at < len(signatures) and signatures[at] is not None and signatures[at] == signatures[at - period]:
-                at += 1
-            rounds = (at - start) // period
-            if rounds >= WARN_ROUNDS and not any(taken[start:at]):
-                taken[start:at] = [True] * (at - start)
-                yield start, period, rounds
-            at += 1
+        same = bytes(map(eq, codes[period:], codes))
+        repeated = b"\1" * ((WARN_ROUNDS - 1) * period)
+        start = same.find(repeated)
+        while start >= 0:
+            end = same.find(b"\0", start)
+            end = (len(same) if end < 0 else end) + period
+            if not any(taken[start:end]):
+                taken[start:end] = [True] * (end - start)
+                yield start, period, (end - start) // period
+            start = same.find(repeated, end - period)
 
 
 def cycles(view: RunView) -> Iterator[Cycle]:
@@ -88,7 +91,7 @@ def cycles(view: RunView) -> Iterator[Cycle]:
             continue
         steps = [tuple(group) for request_id, group in groupby(calls, _REQUEST) if request_id is not None]
         asked = [_asked(step) for step in steps]
-        answered = [None if polls(step) else _answered(step, said) for step, said in zip(steps, asked, strict=True)]
+        answered = [_answered(step, said) for step, said in zip(steps, asked, strict=True)]
         taken = [False] * len(steps)
         for start, period, rounds in _rounds(answered, taken):
             yield _cycle(CycleKind.LOOP, steps, start, period, rounds)
@@ -124,13 +127,19 @@ def _cycle(kind: CycleKind, steps: Sequence[tuple[ToolCall, ...]], start: int, p
 
 
 def _asked(step: Sequence[ToolCall]) -> object | None:
+    if len(step) == 1:  # as nearly all steps are
+        call = step[0]
+        return None if call.arg_digest is None else (call.name, call.arg_digest)
     if any(call.arg_digest is None for call in step):
         return None
     return tuple(sorted((call.name or "", call.arg_digest or "") for call in step))
 
 
 def _answered(step: Sequence[ToolCall], asked: object | None) -> object | None:
-    if asked is None or any(call.result_digest is None for call in step):
+    if len(step) == 1:
+        call = step[0]
+        return None if asked is None or call.result_digest is None or call.polling else (asked, call.result_digest)
+    if asked is None or any(call.result_digest is None for call in step) or polls(step):
         return None
     return tuple(sorted((call.name or "", call.arg_digest or "", call.result_digest or "") for call in step))
 

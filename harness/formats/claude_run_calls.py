@@ -47,7 +47,7 @@ class Calls:
         tool, safe = self._tools.get(name) or self._tool(name)
         digest, (op, mutates, polling, target), values = given_of(name, tool, block.input)
         call = self.all[identifier] = ToolCall(
-            identifier if _plain_id(identifier) else safe_id(identifier),
+            safe_id(identifier),
             request.request_id,
             thread.thread_id,
             index,
@@ -132,8 +132,3 @@ class Calls:
             call.duration_ms, call.time_basis = round(clock), TimeBasis.MEASURED
         if structured.agent_id is not None:
             self._threads.spawned(self._threads.agent(structured.agent_id), identifier)
-
-
-def _plain_id(identifier: str) -> bool:
-    """Whether an id is one that may be kept as it is: nearly all are, and this is cheaper than the pattern."""
-    return len(identifier) <= 128 and identifier.isascii() and identifier.isidentifier()

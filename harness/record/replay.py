@@ -12,17 +12,17 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from harness.formats.limits import encodable
-from harness.record.plain import plain
 from kpis.formulas.recorded.carried import CarriedParts
 from kpis.formulas.recorded.evaluate import RunParts, metrics
 from kpis.formulas.recorded.pricing import PICO
-from kpis.terms.claim import Claim, Verdict
 from kpis.terms.metric import Metric
 from kpis.terms.trace import Issue, Recording, RunFacts, Thread
 
 if TYPE_CHECKING:
     from harness.record.replay_context import ContextResult
+    from kpis.terms.claim import Claim, Verdict
 
+    Judged = tuple[Verdict, Sequence[Claim]]  # what the runs are against a record
     Contexts = tuple[ContextResult, ...]
 else:  # msgspec asks for the type when a cache is read, and few recordings need what stands behind it
     Contexts = tuple[Any, ...]
@@ -30,9 +30,6 @@ else:  # msgspec asks for the type when a cache is read, and few recordings need
 __all__ = ["SCHEMA", "Replayed", "RunResult", "encode", "metric_value"]
 
 SCHEMA = "harness.replay/1"
-
-Judged = tuple[Verdict, Sequence[Claim]]
-"""What the runs are against a record."""
 
 
 @dataclass(slots=True)
@@ -87,6 +84,8 @@ def encode(result: Replayed, prices: str, by: str | None = None, judged: Judged 
         "claims": None,
     }
     if judged is not None:
+        from harness.record.plain import plain
+
         verdict, claims = judged
         whole["verdict"] = {**plain(verdict, "verdict"), "passed": verdict.passed}
         whole["claims"] = plain(list(claims), "claims")

@@ -15,6 +15,7 @@ from kpis.terms.reading import Reading, Reason, Undefined
 
 __all__ = ["absent", "by_kpi", "fences", "first_sentence", "made_of", "warnings"]
 
+_INPUT = 2  # columns by which the inputs behind a number stand below its name
 _NAMED = 3  # KPIs named beside a warning before the rest is counted
 _POINTS = 4  # points of one KPI named beside a warning before the rest is counted
 _SENTENCE = re.compile(r".+?[.?!](?=\s|$)")
@@ -52,24 +53,37 @@ def fences(readings: Iterable[Reading], page: Page, *, status: bool) -> list[str
     return lines
 
 
-def made_of(readings: Iterable[Reading], page: Page) -> list[str]:
-    """What a number is made of: a histogram, the inputs behind it, what was left out; the knobs of models, once."""
-    lines = []
+def made_of(readings: Iterable[Reading], page: Page) -> list[tuple[str, int]]:
+    """What a number is made of, as lines with how far each is indented.
+
+    A histogram, the inputs behind it, one a line, what was left out; the knobs of models. What several readings say
+    alike is said once.
+    """
+    lines: list[tuple[str, int]] = []
+    told = [(" ".join(filter(None, (page.safe(each.kpi), page.where(each)))), each) for each in readings]
+    shared: dict[tuple[str, ...], list[str]] = {}
+    for lead, reading in told:
+        shared.setdefault(tuple(reading.evidence), []).append(lead)
     tuned: dict[str, list[Reading]] = {}
-    for reading in readings:
-        lead = " ".join(filter(None, (page.safe(reading.kpi), page.where(reading))))
+    for lead, reading in told:
         if reading.histogram:
             counts = ", ".join(f"{key} {count:,}" for key, count in sorted(reading.histogram.items()))
-            lines.append(f"{lead}: {page.safe(counts)}")
-        if reading.evidence:
-            inputs = ", ".join(rescaled(page.safe(sentence), page.signs) for sentence in reading.evidence)
-            lines.append(f"{lead}: {inputs}")
+            lines.append((f"{lead}: {page.safe(counts)}", 0))
+        if reading.evidence and shared[tuple(reading.evidence)][0] == lead:
+            lines += _inputs(_listed(shared[tuple(reading.evidence)], page), reading.evidence, page)
         if reading.excluded:
-            lines.append(f"{lead}: {reading.excluded:,} excluded from the denominator")
+            lines.append((f"{lead}: {reading.excluded:,} excluded from the denominator", 0))
         if reading.knobs:
             knobs = ", ".join(f"{key}={value:.10g}" for key, value in sorted(reading.knobs.items()))
             tuned.setdefault(page.safe(knobs), []).append(reading)
-    return lines + [f"knobs of {_listed(by_kpi(group), page)}: {knobs}" for knobs, group in tuned.items()]
+    return lines + [(f"knobs of {_listed(by_kpi(group), page)}: {knobs}", 0) for knobs, group in tuned.items()]
+
+
+def _inputs(lead: str, evidence: Sequence[str], page: Page) -> list[tuple[str, int]]:
+    inputs = [rescaled(page.safe(sentence), page.signs) for sentence in evidence]
+    return (
+        [(f"{lead}: {inputs[0]}", 0)] if len(inputs) == 1 else [(f"{lead}:", 0), *((each, _INPUT) for each in inputs)]
+    )
 
 
 def _listed(names: Iterable[str], page: Page, last: str = "and") -> str:

@@ -93,13 +93,15 @@ def _section(layer: Layer, axis: Axis, readings: Sequence[Reading], page: Page) 
         counted = [reading for reading in defined if reading.distribution is None]
         _table(counted, _PARTS if any(_bounds(reading, page) for reading in counted) else None, page)
     below = fences(defined, page, status=page.width < _WIDE)
-    blocks = (below, made_of(defined, page), absent(readings, page), warnings(readings, page))
+    inputs = made_of(defined, page)
+    plain = [[(words, 0) for words in block] for block in (below, absent(readings, page), warnings(readings, page))]
+    blocks = (plain[0], inputs, plain[1], plain[2])
     styles = ("dim", "", "", "yellow")
     for block, style in zip(blocks, styles, strict=True):
         if block:
             page.blank()
-        for words in block:
-            page.line(words, style)
+        for words, indent in block:
+            page.line(words, style, indent)
 
 
 def _table(readings: Sequence[Reading], middle: str | None, page: Page) -> None:

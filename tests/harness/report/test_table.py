@@ -348,7 +348,7 @@ def test_models_with_the_same_knobs_name_them_once() -> None:
 
 def test_the_inputs_of_a_derived_row_stand_below_it_scaled_for_reading() -> None:
     text = page(example(readings=[TIMED, DERIVED]), 100)
-    assert "gate_primary: tool_call_p50_ns = 1.653 µs, spawned_hook_baseline_p50_ns = 47.29 ms\n" in text
+    assert "gate_primary:\n  tool_call_p50_ns = 1.653 µs\n  spawned_hook_baseline_p50_ns = 47.29 ms\n" in text
     noted = page(example(readings=[replace(RATE, evidence=["closed form: i summed is 595"])]))
     assert "vdso_hit_rate arm=isolated: closed form: i summed is 595\n" in noted
 
@@ -607,3 +607,10 @@ def test_what_a_page_says_does_not_depend_on_the_order_of_readings() -> None:
     wanted = sorted(page(example(readings=readings)).splitlines())
     for seed in range(5):
         assert sorted(page(example(readings=Random(seed).sample(readings, len(readings)))).splitlines()) == wanted
+
+
+def test_what_two_readings_say_alike_stands_once_below_both_names() -> None:
+    twins = [replace(RATE, params={"arm": arm}, evidence=["the session has 48 turns", "a, b and c"]) for arm in "ab"]
+    text = page(example(readings=twins), 100)
+    assert text.count("the session has 48 turns") == 1
+    assert f"{RATE.kpi} arm=a and {RATE.kpi} arm=b:\n  the session has 48 turns\n  a, b and c\n" in text

@@ -54,6 +54,10 @@ def add_parser(commands: Any) -> None:
         "--worse", nargs="+", default=[], metavar="ID", help="with --accept: metrics that may move for the worse"
     )
     parser.add_argument("--why", metavar="TEXT", help="with --worse: the reason, which stays on record")
+    parser.add_argument(
+        "--evaluate", action="store_true", help="judge each run: did it go in circles, did a tool fail for good?"
+    )
+    parser.add_argument("--config", metavar="FILE", help="with --evaluate: what you chose, as evaluate takes it (TOML)")
     parser.add_argument("--json", metavar="FILE", help="write the replay file here; - is standard output")
     parser.add_argument("--processes", type=int, metavar="N", help="read with N processes (default: one a core)")
     parser.add_argument("--afresh", action="store_true", help="read everything again, whatever was read before")
@@ -88,6 +92,10 @@ def _replay(arguments: argparse.Namespace) -> Exit:
         from harness.cli.replay_ends import compare_arms
 
         return compare_arms(arguments, asked)
+    if arguments.evaluate:
+        from harness.cli.replay_evaluate import evaluate_runs
+
+        return evaluate_runs(arguments, asked)
     result = read(arguments, arguments.path, asked)
     code = exit_code(result)
     if arguments.gate is not None and code is not Exit.UNUSABLE:
@@ -133,7 +141,7 @@ def _cache(arguments: argparse.Namespace, paths: list[str], asked: Asked) -> Rep
     from harness.record.replay_cache import ReplayCache, cache_folder
 
     folder = cache_folder()
-    if arguments.afresh or folder is None or asked.by is not None or asked.oracles or _small(paths):
+    if arguments.afresh or folder is None or asked.by is not None or asked.oracles or asked.judge or _small(paths):
         return None
     return ReplayCache(folder, paths, repr((asked.table.rows, asked.ledger, arguments.format)))
 

@@ -24,6 +24,8 @@ def fault_of(arguments: argparse.Namespace) -> str | None:
         return (
             "--compare prints two arms, and goes with neither --gate nor --json; see: python -m harness replay --help"
         )
+    if (told := _evaluated_with(arguments)) is not None:
+        return told
     if arguments.explain is not None and (arguments.compare or arguments.gate or arguments.json or arguments.by):
         return (
             "--explain goes with what is read, and with no other question: python -m harness replay --explain ID PATH"
@@ -53,10 +55,33 @@ def fault_of(arguments: argparse.Namespace) -> str | None:
         hint = did_you_mean(unknown, metric_ids())
         return f"There is no metric {unknown!r}{hint} for --worse to name; see: python -m harness list --recorded"
     target = arguments.json
-    named = [*map(Path, paths), *(Path(each) for each in (arguments.prices, arguments.oracles) if each is not None)]
+    named = [*map(Path, paths), *(Path(each) for each in _files(arguments) if each is not None)]
     if target not in (None, "-") and is_input(target, [*named, *_below(paths, target)]):
         return f"--json {target} names an input and would replace it. Name a new file: --json replay.json"
     return None
+
+
+def _files(arguments: argparse.Namespace) -> tuple[str | None, ...]:
+    return arguments.prices, arguments.oracles, arguments.config
+
+
+def _evaluated_with(arguments: argparse.Namespace) -> str | None:
+    """What is wrong with the words around ``--evaluate``."""
+    if not arguments.evaluate:
+        if arguments.config is None:
+            return None
+        return "--config says how runs are evaluated: python -m harness replay PATH --evaluate --config FILE"
+    others = {
+        "--compare": arguments.compare,
+        "--explain": arguments.explain,
+        "--gate": arguments.gate,
+        "--by": arguments.by,
+        "--time": arguments.time,
+    }
+    given = next((name for name, value in others.items() if value), None)
+    if given is None:
+        return None
+    return f"--evaluate judges runs, and {given} asks something else of them: python -m harness replay PATH --evaluate"
 
 
 def _below(paths: list[str], target: str) -> list[Path]:

@@ -86,7 +86,8 @@ class Numbers(TypedDict):
 class Run(Numbers):
     """One run: its files, its conversations by kind, what its recordings say of it as a whole, and its numbers.
 
-    ``result_records`` are those of runs that were recorded for their context.
+    ``result_records`` are those of runs that were recorded for their context. ``evaluation``, if asked for, is what
+    ``evaluate`` writes for a case; its evidence says beside the number of a call its file and line.
     """
 
     run: str
@@ -97,6 +98,7 @@ class Run(Numbers):
     copied_requests: int
     issues: list[Issue]
     result_records: list[dict[str, Any]]
+    evaluation: dict[str, Any] | None
 
 
 class ReplayFile(TypedDict):
@@ -133,4 +135,15 @@ def replay_schema() -> dict[str, Any]:
         if "properties" in definition:
             definition["required"] = sorted(definition["properties"])
             definition["additionalProperties"] = False
+    _describe_evaluation(definitions)
     return document
+
+
+def _describe_evaluation(definitions: dict[str, Any]) -> None:
+    """Put the schema of an evaluation into ``definitions``, under names of its own, and refer to it."""
+    from harness.record.evaluation import EvaluationResponse  # its models are slow to make
+
+    described = EvaluationResponse.model_json_schema(ref_template="#/$defs/Evaluation.{model}")
+    definitions |= {f"Evaluation.{name}": each for name, each in described.pop("$defs").items()}
+    definitions["Evaluation"] = described
+    definitions["Run"]["properties"]["evaluation"] = {"anyOf": [{"$ref": "#/$defs/Evaluation"}, {"type": "null"}]}

@@ -29,7 +29,7 @@ from kpis.terms.evaluation_words import (
     ThresholdSource,
 )
 
-__all__ = ["TOOL_LOOP"]
+__all__ = ["MOST_CYCLES", "TOOL_LOOP"]
 
 MOST_REPEATS = 3
 MOST_CYCLES = 2

@@ -1,0 +1,150 @@
+"""Evaluated runs for people: the verdict of each, what decided and where it stands, what was not judged and why.
+
+Of many runs those that passed are counted and the others shown, the ones that failed all, those whose verdict is open
+as far as a screen or two takes. Whatever a recording says is shown inert; places are never broken over two lines.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+
+from harness.record.replay import Replayed, RunResult
+from harness.report.inert import inert
+from harness.report.lines import put_line, put_text
+from kpis.terms.claim import VerdictState
+from kpis.terms.trace import Severity
+
+__all__ = ["render_evaluated"]
+
+_FEW = 3
+"""Runs up to which each is shown, whatever its verdict."""
+
+_OPEN = 15
+"""Runs with an open verdict that are shown; the rest are counted."""
+
+_MOST = 5
+"""Places shown of one rule, and losses of all runs; the rest are counted."""
+
+_LABEL = 14
+_FAIL, _UNKNOWN = VerdictState.FAIL.value, VerdictState.UNKNOWN.value
+_STYLES = {VerdictState.PASS.value: "bold green", _FAIL: "bold red", _UNKNOWN: "bold yellow"}
+_Document = Mapping[str, Any]
+
+
+def render_evaluated(result: Replayed, console: Console, *, verbose: bool = False) -> None:
+    """Print the verdicts of ``result``, a tally at the end; every run and every place where ``verbose``."""
+    judged = [(run, json.loads(run.evaluation)) for run in result.runs if run.evaluation is not None]
+    states = Counter(document["verdict"]["state"] for _, document in judged)
+    many = len(judged) > _FEW and not verbose
+    left = _OPEN if many else len(judged)
+    said = [_unjudged(document) for _, document in judged]
+    alike = [each for each in said[0] if all(each in others for others in said)] if len(said) > 1 else []
+    for (run, document), lines in zip(judged, said, strict=True):
+        state = document["verdict"]["state"]
+        left -= state == _UNKNOWN
+        if not many or state == _FAIL or (state == _UNKNOWN and left >= 0):
+            _run(console, run, document, verbose=verbose)
+            for label, text in lines:
+                if (label, text) not in alike:
+                    _say(console, label, text, "dim")
+            put_line(console, "")
+    if len(judged) > 1:
+        _tally(console, states, hidden=max(0, -left))
+        for label, text in alike:
+            _say(console, label, text, "dim")
+    _lost(console, result, verbose=verbose)
+
+
+def _tally(console: Console, states: Counter[str], hidden: int) -> None:
+    told = ", ".join(f"{states[state.value]:,} {state.value}" for state in VerdictState)
+    put_text(console, f"{states.total():,} runs: {told}", "bold")
+    if hidden:
+        some = "run with an open verdict is" if hidden == 1 else "runs with an open verdict are"
+        put_text(console, f"{hidden:,} more {some} not shown; --verbose names all.")
+
+
+def _lost(console: Console, result: Replayed, *, verbose: bool) -> None:
+    """What could not be read, since a verdict knows nothing of it."""
+    every = [*result.issues, *(issue for run in result.runs for issue in run.issues)]
+    said = [issue.message for issue in every if issue.severity is Severity.ERROR]
+    shown = said if verbose else said[:_MOST]
+    for message in shown:
+        put_text(console, message, "red")
+    if len(shown) < len(said):
+        put_text(console, f"and {len(said) - len(shown):,} more that could not be read; --verbose names all.")
+
+
+def _run(console: Console, run: RunResult, document: _Document, *, verbose: bool) -> None:
+    verdict, results = document["verdict"], document["rule_results"]
+    calls = run.parts.verdicts.calls
+    put_line(console, f"run {run.run_id[:36]}  {run.source_format}  {calls:,} tool call{'s' * (calls != 1)}", "bold")
+    by = f" by {', '.join(verdict['by'])}" if verdict["by"] else ""
+    _say(console, "verdict", f"{verdict['state']}, {verdict['basis']}{by}", _STYLES[verdict["state"]])
+    if verdict["risk"] is not None:
+        risk, sure = verdict["risk"], verdict["confidence"]
+        sure = f", {sure}" if sure else ""
+        _say(console, "risk", f"{risk['pBad']:.2f} [{risk['lo']:.2f}, {risk['hi']:.2f}]{sure}")
+    for each in results:
+        if not each["passed"] and not each.get("skipped"):
+            decided = each["ruleName"] in verdict["by"] or not set(each["classes"]).isdisjoint(verdict["by"])
+            label = "decided" if decided else each["role"]
+            _say(console, label, f"{each['ruleName']}: {each['message']}{_sure(each)}")
+            _places(console, each.get("evidence", []), verbose=verbose)
+    for each in results:
+        if each["ruleName"] in document["unanswered"]:
+            _say(console, "no answer", f"{each['ruleName']}: {each['message']}")
+            _places(console, each.get("evidence", []), verbose=verbose)
+
+
+def _sure(result: _Document) -> str:
+    """How sure a fire is, in words."""
+    known = result.get("uncertainty", {})
+    if "ppv" in known:
+        return f" (right with probability {known['ppv']['point']:.2f})"
+    return " (its accuracy is unmeasured)" if known.get("basis") == "unmeasured" else ""
+
+
+def _places(console: Console, evidence: list[_Document], *, verbose: bool) -> None:
+    calls = [item for item in evidence if item["type"] == "toolCall"]
+    for item in calls if verbose else calls[:_MOST]:
+        line = "" if item["line"] is None else f":{item['line']}"
+        place, what = f"{item['file'] or '(no file)'}{line}", f"{item['toolName']}, {item['label']}"
+        if _LABEL + cell_len(inert(f"{place}  {what}")) <= console.width:
+            put_line(console, f"{'':<{_LABEL}}{place}  {what}")
+        else:  # the place stays whole, to be copied
+            put_line(console, f"{'':<{_LABEL}}{place}")
+            put_text(console, what, lead=" " * (_LABEL + 2), indent=_LABEL + 2)
+    if len(calls) > _MOST and not verbose:
+        put_line(console, f"{'':<{_LABEL}}and {len(calls) - _MOST} more; --verbose names up to 25")
+
+
+def _unjudged(document: _Document) -> list[tuple[str, str]]:
+    """The questions that no rule answered, together where the reason is the same, and those answered in part.
+
+    What a rule that was asked says of itself is not said again.
+    """
+    questions, unanswered = document["coverage"]["questions"], document["unanswered"]
+    said = {each["skipReason"] for each in document["rule_results"] if each["ruleName"] in unanswered}
+    why: dict[str, list[str]] = {}
+    for asked in questions:
+        reasons = [each for each in asked.get("why", "").split("; ") if each not in said]
+        if asked["status"] == "unjudged" and reasons:
+            why.setdefault("; ".join(reasons), []).append(asked["id"])
+    told = [("not judged", f"{', '.join(names)}: {reason}") for reason, names in why.items()]
+    told += [
+        ("in part", f"{asked['id']}: {asked['evaluated']} of {asked['of']} rules")
+        for asked in questions
+        if asked["status"] == "judged" and asked.get("evaluated", 0) < asked.get("of", 0)
+    ]
+    never = [asked["id"] for asked in questions if asked["status"] == "not_applicable"]
+    return [*told, ("not asked", ", ".join(never))] if never else told
+
+
+def _say(console: Console, label: str, text: str, style: str = "") -> None:
+    put_text(console, text, style, lead=f"  {label:<{_LABEL - 2}}", indent=_LABEL)

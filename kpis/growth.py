@@ -1,8 +1,9 @@
-"""Growth rows: a KPI that is timed at several lengths of history has a second row, the slope of its cost.
+"""Growth rows: a KPI that is timed or counted at several lengths of history has a second row, the slope of its cost.
 
 The rule is a name. Whoever lists values under the parameter ``history``, in ``params`` or in ``sweep``, gets
-``<id>_growth`` beside the KPI, a user as well as the catalog. It reports and never gates while the floor of a slope is
-not known. Nothing is measured here; the slope itself is ``kpis.formulas.growth``.
+``<id>_growth`` beside the KPI, a user as well as the catalog. It reports and never gates: what the slope of a time
+wanders by is not known, and of a count every length gates by itself. Nothing is measured here; the slope itself is
+``kpis.formulas.growth``.
 """
 
 from __future__ import annotations
@@ -27,6 +28,11 @@ _FENCE = (
     "were timed, of a history that the probe builds. It reports; what a slope wanders by without a cause is not known "
     "yet."
 )
+_FENCE_COUNT = (
+    "A slope on log scales: 0 where history is free, 1 where cost doubles with it. Of exact counts, with no clock and "
+    "no interval, and between the lengths that were counted, of a history that the probe builds. It reports; each of "
+    "its counts gates by itself."
+)
 
 
 def is_growth(kpi: Kpi) -> bool:
@@ -40,14 +46,19 @@ def growth_points(kpi: Kpi) -> list[Point]:
     values = kpi.sweep[HISTORY] if swept else kpi.params.get(HISTORY, ())
     counted = [value for value in values if value.isascii() and value.isdecimal() and int(value) > 0]
     by_length = {int(value): value for value in reversed(counted)}  # 10 and 010 are one length: the first of them
-    if not kpi.estimand.timed or len(by_length) < LEAST_POINTS:
+    if not (kpi.estimand.timed or _counted(kpi)) or len(by_length) < LEAST_POINTS:
         return []
     at = (swept and kpi.sweep_at) or kpi.gate_point
     return [{**at, HISTORY: by_length[length]} for length in sorted(by_length)]
 
 
+def _counted(kpi: Kpi) -> bool:
+    """Whether it is an amount that can be had exactly: no share, no truth value, no histogram and no model."""
+    return kpi.estimand is Estimand.COUNT and not kpi.knobs
+
+
 def growth_row(kpi: Kpi) -> Kpi | None:
-    """The derived row of ``kpi``, or None where it is not timed over enough lengths of history.
+    """The derived row of ``kpi``, or None where it is neither timed nor counted over enough lengths of history.
 
     A history in ``params`` stands beside a workload, and each workload has a slope of its own; a swept one is built by
     the probe, which is given no workload.
@@ -61,7 +72,7 @@ def growth_row(kpi: Kpi) -> Kpi | None:
         layer=kpi.layer,
         seam=kpi.seam,
         question=f"How does {kpi.id} grow with the turns that went before?",
-        fence=_FENCE,
+        fence=_FENCE_COUNT if _counted(kpi) else _FENCE,
         unit=Unit.RATIO,
         direction=Direction.LOWER,
         estimand=Estimand.RATE,

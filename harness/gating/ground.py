@@ -6,13 +6,15 @@ and its touched files are all told in terms of the side's root, so that the two 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from harness.jobs.answers import answer_fault
 from harness.jobs.asking import digest
 from harness.jobs.plan import PlannedPoint
+from harness.jobs.together import TASKS, handed_over
 from harness.jobs.worker_job import job_of
 from harness.measure.launch import INSTRUMENT, Answer, launch
 from harness.measure.pairs import SideJob
@@ -41,7 +43,8 @@ class Seen:
 class Ground:
     """Both sides of one gate. ``ours``: the project is this package itself, so the instrument lies in each tree.
 
-    ``of_test``, where tests are compared, gives what the job of a test says besides, by its node id.
+    ``of_test``, where tests are compared, gives what the job of a test says besides, by its node id. ``beside`` are, by
+    the key of a point, those that its opening may serve as well: what it hands over for them is not asked for again.
     """
 
     project: Project
@@ -51,7 +54,9 @@ class Ground:
     workloads: Mapping[str, str]
     scratch: Path
     of_test: Callable[[str], Mapping[str, Any]] | None = None
+    beside: Mapping[str, Sequence[PlannedPoint]] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
+    _handed: dict[tuple[str, Side, str, int], Answer] = field(default_factory=dict)
 
     @property
     def ours(self) -> bool:
@@ -84,10 +89,21 @@ class Ground:
     def ask(
         self, point: PlannedPoint, side: Side, task: str, *, seed: int = SEEDS[0], limit: float, **more: Any
     ) -> Answer:
-        """Put one question to a fresh worker of ``side``."""
+        """Put one question to a fresh worker of ``side``, unless another's opening has answered it."""
+        handed = self._handed.pop((point.key, side, task, seed), None)
+        if handed is not None:
+            return handed
         spec = self.side_job(point, side)
-        job = {**spec.job, "task": task, "limit": limit, **more}
-        return launch(job, seed=seed, limit=limit, folder=self.scratch, cwd=spec.cwd, instrument=spec.instrument)
+        others = self.beside.get(point.key, ()) if task in TASKS else ()
+        job = {**spec.job, "task": task, "limit": limit, "beside": [other.kpi.id for other in others], **more}
+        answer = launch(job, seed=seed, limit=limit, folder=self.scratch, cwd=spec.cwd, instrument=spec.instrument)
+        for other, own in handed_over(answer.result, others):
+            # Of touched files a run has digests where a gate still has names.
+            if answer_fault(task, timed=False, answer={**own, "touched": {}}) is None:
+                said = own.get("undefined")
+                why = None if said is None else (said["reason"], said["detail"])
+                self._handed[other.key, side, task, seed] = Answer(result=own, undefined=why)
+        return answer
 
     def discover(self, point: PlannedPoint, side: Side, *, limit: float) -> Seen:
         """Try the point once on ``side``: does it run, what does it count, which files does it touch."""

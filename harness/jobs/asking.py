@@ -1,7 +1,8 @@
 """Puts a point's questions to workers, or takes the answers from the journal of an interrupted run.
 
 Each answer is on disk before it is used. The seconds that answers took count against the point's limit, resumed or
-not, so that a resumed run ends as the uninterrupted one would have.
+not, so that a resumed run ends as the uninterrupted one would have. Where one opening served several counts, the answer
+of each is kept, and none of them is asked for again.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from harness.jobs.answers import answer_fault
 from harness.jobs.measure_point import Ask, Late
 from harness.jobs.modes import Effort
 from harness.jobs.plan import PlannedPoint
+from harness.jobs.together import TASKS, handed_over
 from harness.jobs.worker_job import job_of
 from harness.measure.launch import INSTRUMENT, Answer
 from harness.project import Project
@@ -78,6 +80,8 @@ class Asker:
     deadline: float | None
     launch: Launch
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
+    beside: Mapping[str, Sequence[PlannedPoint]] = field(default_factory=dict)
+    """By the key of a point, those that its opening may serve as well."""
 
     def changed(self) -> list[str]:
         """Touched files that are not what they were when their slice was discovered, by name."""
@@ -91,12 +95,18 @@ class Asker:
         spent: list[float] = []
 
         def asked(task: str, index: int, extra: Mapping[str, Any]) -> dict[str, Any]:
-            name = json.dumps([point.key, task, index, extra.get("loops")])
+            name = _name(point, task, index, extra)
             timed = point.kpi.timed
             answer = self.known.get(name)
             if answer is None or answer_fault(task, timed=timed, answer=answer) is not None:
                 job = {**self._job(point), "task": task, "frozen_sync": frozen_sync, **extra}
+                others = self.beside.get(point.key, ()) if task in TASKS else ()
+                job["beside"] = [other.kpi.id for other in others]
                 answer = self._fresh(job, index + 1, effort.limit_s - sum(spent))
+                for other, own in handed_over(answer, others):
+                    theirs = _name(other, task, index, extra)
+                    if theirs not in self.known and answer_fault(task, timed=False, answer=own) is None:
+                        self._kept(theirs, own)
                 fault = answer_fault(task, timed=timed, answer=answer)
                 if fault is not None:
                     answer = _unusable(answer, f"Its worker answered without a usable {fault}.")
@@ -150,6 +160,11 @@ class Asker:
             under_test=self.project.under_test,
             workloads=self.workloads,
         )
+
+
+def _name(point: PlannedPoint, task: str, index: int, extra: Mapping[str, Any]) -> str:
+    """Under which a question stands in the journal."""
+    return json.dumps([point.key, task, index, extra.get("loops")])
 
 
 def _unusable(answer: Mapping[str, Any], detail: str) -> dict[str, Any]:

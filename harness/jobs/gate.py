@@ -26,6 +26,7 @@ from harness.gating.pytest_points import CATALOG, Suite
 from harness.gating.rows import label, restate
 from harness.gating.tried import Trials
 from harness.gating.work import Step, Work
+from harness.jobs.together import beside
 from harness.jobs.worker_job import lay_out
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.measure import machine
@@ -165,7 +166,8 @@ def _ground(
             raise SubjectError(culprits[0])
     workloads = lay_out((*points.all, *points.inputs), scratch)
     named = tuple(name for name in under_test if name in project.under_test)
-    return BoundedGround(project, catalog, sides, named, workloads, scratch, deadline=deadline)
+    shared = beside(points.counted)
+    return BoundedGround(project, catalog, sides, named, workloads, scratch, beside=shared, deadline=deadline)
 
 
 def _journal(project: Project, base: Base, sides: Sides, options: GateOptions, argv: Sequence[str]) -> Journal:

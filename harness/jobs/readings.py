@@ -15,7 +15,7 @@ from statistics import multimode
 from typing import Any
 
 from harness.jobs import notices
-from harness.jobs.growth import GrowthPoint, distribution_of, evidence_of
+from harness.jobs.growth import GrowthPoint, distribution_of, evidence_of, slope_of
 from harness.jobs.measure_point import Outcome
 from harness.jobs.modes import Effort
 from harness.jobs.plan import PlannedPoint
@@ -190,6 +190,9 @@ def _growth(point: PlannedPoint, lengths: Sequence[GrowthPoint], due: Sequence[i
         there = ", ".join(str(each.length) for each in given) or "none"
         what = f"It needs {point.kpi.inputs[0]} once at each history of {wanted}, and there is a number at: {there}."
         return _blank(point, Undefined(Reason.INPUT_UNDEFINED, what))
+    if nothing := [str(each.length) for each in given if not (each.reading.value or 0.0) > 0]:
+        what = f"Nothing below or at zero has a logarithm, and {point.kpi.inputs[0]} is so at: {', '.join(nothing)}."
+        return _blank(point, Undefined(Reason.INPUT_UNDEFINED, what))
     found = distribution_of(given)
     basis = combined_basis(*(each.reading.basis for each in given if each.reading.basis is not None))
     source = weakest_source(*(each.reading.source for each in given if each.reading.source is not None))
@@ -197,7 +200,7 @@ def _growth(point: PlannedPoint, lengths: Sequence[GrowthPoint], due: Sequence[i
     # One notice a code: the points' own say the rest.
     warnings = list({notice.code: notice for each in reversed(given) for notice in each.reading.warnings}.values())
     more = {"isolation": isolation, "distribution": found, "evidence": evidence_of(given), "warnings": warnings}
-    return _defined(point, catalog, found.median, basis, source, **more)
+    return _defined(point, catalog, slope_of(given), basis, source, **more)
 
 
 def _defined(point: PlannedPoint, catalog: Catalog, value: float, basis: Basis, source: Source, **more: Any) -> Reading:

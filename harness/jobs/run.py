@@ -21,6 +21,7 @@ from harness.jobs.assemble import readings_of, workload_records
 from harness.jobs.measure_point import Late, Outcome, measure
 from harness.jobs.plan import Plan, PlannedPoint
 from harness.jobs.samples import save_samples
+from harness.jobs.together import beside
 from harness.jobs.touched import touched_of
 from harness.jobs.worker_job import lay_out
 from harness.measure import machine
@@ -93,6 +94,7 @@ def run(
                 deadline=None if plan.effort.budget_s is None else time.monotonic() + plan.effort.budget_s,
                 launch=launch,
                 known=journalled(journal.entries()),
+                beside=beside(plan.points),
             )
             if moved := asker.changed():
                 raise StoreError(

@@ -144,7 +144,12 @@ class Arms(Protocol):
 
 
 class Probe(Protocol):
-    """What opens the slices of a seam. Whatever it raises makes the one KPI undefined, with reason ``error``."""
+    """What opens the slices of a seam. Whatever it raises makes the one KPI undefined, with reason ``error``.
+
+    A probe whose counts share their work may have ``open_all`` besides, which is called as ``open`` is and returns, by
+    KPI, a :class:`Tally` or an :class:`Undefined` for the one that is asked for and for whichever others the same work
+    has counted at that point. It is asked where more than one of them is wanted.
+    """
 
     kpis: ClassVar[frozenset[str]]
 

@@ -15,6 +15,7 @@ import sys
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from harness.measure.clock import ENGINES, Tally, Undefined, Workload, WorkNotDoneError
@@ -27,6 +28,7 @@ __all__ = [
     "first_line",
     "open_slice",
     "refusal",
+    "refused",
     "require_seed",
     "require_subject",
     "resolve",
@@ -48,12 +50,13 @@ class Refused(Exception):  # noqa: N818 - not an error of ours: the reading is u
 
 
 class Opened(NamedTuple):
-    """A slice or tally, with what has to be closed after it."""
+    """A slice or tally, with what has to be closed after it; ``beside`` is what the same opening gave other KPIs."""
 
     what: Any
     probe: Any
     runtime: Any
     loop: Loop
+    beside: Mapping[str, Any] = MappingProxyType({})
 
 
 def refusal(error: BaseException) -> dict[str, Any]:
@@ -112,11 +115,15 @@ def open_slice(job: Mapping[str, Any]) -> Opened:
     probe = probe() if isinstance(probe, type) else probe
     if not hasattr(probe, "open"):
         raise Refused("error", f"{job['probe']} has no open(): write a class with it, or @probe above the function.")
-    what = loop.settle(probe.open(job["kpi"], runtime, _workload(job), dict(job["params"])))
-    opened = Opened(what, probe, runtime, loop)
+    together = getattr(probe, "open_all", None) if job.get("beside") else None
+    what = loop.settle((together or probe.open)(job["kpi"], runtime, _workload(job), dict(job["params"])))
+    others: dict[str, Any] = {}
+    if together is not None:
+        what, others = _parted(what, job)
+    opened = Opened(what, probe, runtime, loop, others)
     require_subject(job)
     if isinstance(what, Undefined):
-        raise _refused(what)
+        raise refused(what)
     if not isinstance(what, Tally):
         _require_slice(what, job)
         opened = opened._replace(what=_Checked(what))
@@ -125,7 +132,15 @@ def open_slice(job: Mapping[str, Any]) -> Opened:
     return opened
 
 
-def _refused(undefined: Undefined) -> Refused:
+def _parted(found: Any, job: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """What ``open_all`` gave the job's KPI, and what it gave those that are wanted beside it: counts and refusals."""
+    if not isinstance(found, Mapping) or job["kpi"] not in found:
+        raise Refused("error", f"open_all() returned {type(found).__name__} without an entry for {job['kpi']}.")
+    others = {name: found[name] for name in job["beside"] if isinstance(found.get(name), Tally | Undefined)}
+    return found[job["kpi"]], others
+
+
+def refused(undefined: Undefined) -> Refused:
     """What a probe said in place of a slice, if both of its parts are words."""
     reason: Any = undefined.reason
     detail: Any = undefined.detail

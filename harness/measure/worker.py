@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.measure.clock import Tally
-from harness.measure.opening import Opened, Refused, close, first_line, open_slice, refusal
+from harness.measure.opening import Opened, Refused, close, first_line, open_slice, refusal, refused
 
 __all__ = ["main"]
 
@@ -127,6 +127,8 @@ def _answer(job: Mapping[str, Any], held: list[Opened]) -> dict[str, Any]:
         watch.start()
     held.append(open_slice(job))
     answer = _try_once(held[0], job)
+    if held[0].beside:
+        answer["beside"] = {name: _other(what) for name, what in held[0].beside.items()}
     if watch is not None:
         answer["touched"] = watch.stop(job["roots"])
         answer["spawns"] = watch.spawned
@@ -165,6 +167,16 @@ def _try_once(opened: Opened, job: Mapping[str, Any]) -> dict[str, Any]:
     work = getattr(opened.what, "work", None)
     counted = {} if work is None else {"work": dict(work)}
     return {"slice": wanted, "engine": opened.what.engine, "source": source, "checked": checked, **counted}
+
+
+def _other(what: Any) -> dict[str, Any]:
+    """What the opening gave a KPI that was not the one asked for, as the answer that it would have had alone."""
+    try:
+        if isinstance(what, Tally):
+            return {"tally": _sound(what)}
+        raise refused(what)
+    except Refused as error:
+        return refusal(error)
 
 
 def _sound(tally: Tally) -> dict[str, Any]:

@@ -225,10 +225,14 @@ class Images(Protocol):
     Each raises :class:`ImageRefusedError` for an image that it does not take, and OSError where the disk fails.
     """
 
-    def dump(self, session: Session, folder: Path, *, now: int | None = None, index: bool = True) -> Header:
+    def dump(
+        self, session: Session, folder: Path, *, now: int | None = None, index: bool = True, durable: bool = True
+    ) -> Header:
         """Write the image into ``folder``, whole or not at all; an image that is there already is replaced.
 
         ``now`` is the time of the dump, by default the clock's; without ``index`` the words of the pages are left out.
+        ``durable``: once it returns, the image outlives a power cut; every file is on the disk before ``folder`` names
+        it. Without it the system writes when it likes, and a power cut may take the image, or parts of it, with it.
         """
         ...
 
@@ -255,9 +259,9 @@ class Images(Protocol):
         ...
 
     def pack(self, loaded: Loaded, file: Path) -> None:
-        """Write the image as a tar archive; the same image gives the same bytes."""
+        """Write the image as a tar archive, which is not forced onto the disk; the same image gives the same bytes."""
         ...
 
     def unpack(self, file: Path, folder: Path) -> None:
-        """Write an archive that nobody vouches for into a folder that is not there yet. Loading proves the rest."""
+        """Write an archive that nobody vouches for into a new folder, durably as a dump. Loading proves the rest."""
         ...

@@ -1,14 +1,16 @@
 """Asks git of a repository that may be anybody's, and lets it run nothing of theirs: no hook, monitor, filter or fetch.
 
 Neither the user's configuration nor the machine's is read, and the caller's GIT_* variables are dropped; what the
-repository's own configuration could start is switched off. Objects are read as they are, without replacements. Every
-command that is asked here reads.
+repository's own configuration could start is switched off. Objects are read as they are, without replacements. No
+answer is waited for without end or kept without bound, and whatever git started ends with it. What a command writes is
+the caller's to say.
 """
 
 from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +18,7 @@ from typing import Final
 
 from seams.engines.child import Answer, ChildError, ask
 
-__all__ = ["GitError", "Repository", "find", "run"]
+__all__ = ["GitError", "Repository", "disarmed", "find", "names", "run"]
 
 _SETTINGS: Final = MappingProxyType(
     {
@@ -31,16 +33,28 @@ _SETTINGS: Final = MappingProxyType(
         "submodule.recurse": "false",
     }
 )
-_SECONDS = 120.0
+_SECONDS = 600.0
 _MOST = 256 * 1024 * 1024
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class GitError(Exception):
     """git has no answer: one sentence, with what to type next."""
 
 
-def run(words: list[str], cwd: Path, feed: bytes = b"", settings: dict[str, str] | None = None) -> Answer:
+def run(
+    words: list[str],
+    cwd: Path,
+    feed: bytes = b"",
+    settings: Mapping[str, str] = _NOTHING,
+    variables: Mapping[str, str] = _NOTHING,
+    *,
+    inside: bool = False,
+) -> Answer:
     """How ``git words`` ended in ``cwd``; ``settings`` come before those of the repository.
+
+    ``variables`` are added to git's environment. ``inside``: ``cwd`` may lie deeper in the repository that is meant;
+    otherwise it is its top.
 
     Raises:
         GitError: there is no git, ``cwd`` cannot be entered, or the answer was too long in coming, or too long.
@@ -52,7 +66,7 @@ def run(words: list[str], cwd: Path, feed: bytes = b"", settings: dict[str, str]
             most=_MOST,
             cwd=cwd,
             feed=feed,
-            environment=_environment(cwd, {**_SETTINGS, **(settings or {})}),
+            environment={**_environment(cwd, {**_SETTINGS, **settings}, inside=inside), **variables},
         )
     except ChildError as error:
         if not cwd.is_dir():
@@ -61,8 +75,11 @@ def run(words: list[str], cwd: Path, feed: bytes = b"", settings: dict[str, str]
         raise GitError(f"{error}. Look with: git --version") from error
 
 
-def _environment(cwd: Path, settings: dict[str, str]) -> dict[str, str]:
+def _environment(cwd: Path, settings: Mapping[str, str], *, inside: bool) -> dict[str, str]:
     kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
+    # A folder that is no repository must not be read as part of one that lies around it; where one may lie around it,
+    # the caller's own word on where the search ends holds.
+    ceiling = os.environ.get("GIT_CEILING_DIRECTORIES", "") if inside else str(cwd.parent)
     # Settings go by the environment, where a name may hold any sign, and not by the command line.
     keys = {f"GIT_CONFIG_KEY_{at}": key for at, key in enumerate(settings)}
     given = keys | {f"GIT_CONFIG_VALUE_{at}": value for at, value in enumerate(settings.values())}
@@ -72,8 +89,7 @@ def _environment(cwd: Path, settings: dict[str, str]) -> dict[str, str]:
         "GIT_CONFIG_COUNT": str(len(settings)),
         "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_CONFIG_NOSYSTEM": "1",
-        # A folder that is no repository must not be read as part of one that lies around it.
-        "GIT_CEILING_DIRECTORIES": str(cwd.parent),
+        "GIT_CEILING_DIRECTORIES": ceiling,
         "GIT_ALLOW_PROTOCOL": "none",
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
@@ -90,15 +106,15 @@ class Repository:
     folder: Path
     bare: bool
     shallow: frozenset[str]
-    settings: dict[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
 
-    def ask(self, *words: str, feed: bytes = b"") -> bytes:
+    def ask(self, *words: str, feed: bytes = b"", variables: Mapping[str, str] = _NOTHING) -> bytes:
         """The output of a git command.
 
         Raises:
             GitError: it did not end with 0, or as :func:`run`.
         """
-        answer = self.run(*words, feed=feed)
+        answer = self.run(*words, feed=feed, variables=variables)
         if answer.code != 0:
             last = next((line for line in reversed(answer.said.splitlines()) if line.strip()), "nothing")
             raise GitError(
@@ -107,9 +123,9 @@ class Repository:
             )
         return answer.out
 
-    def run(self, *words: str, feed: bytes = b"") -> Answer:
+    def run(self, *words: str, feed: bytes = b"", variables: Mapping[str, str] = _NOTHING) -> Answer:
         """How it ended, whatever its code."""
-        return run(list(words), self.folder, feed, self.settings)
+        return run(list(words), self.folder, feed, self.settings, variables)
 
 
 def find(folder: Path) -> Repository:
@@ -143,12 +159,21 @@ def find(folder: Path) -> Repository:
             raise GitError(
                 f"Where the history of {place} is cut off cannot be read: {error}. Type: git fetch --unshallow"
             ) from error
-    return Repository(place, bare == "true", shallow, _disarmed(place))
+    return Repository(place, bare == "true", shallow, disarmed(place))
 
 
-def _disarmed(place: Path) -> dict[str, str]:
-    """Settings that switch every content filter of the repository's own configuration off."""
+def disarmed(place: Path) -> dict[str, str]:
+    """Settings that switch every content filter off that the configuration of the repository at ``place`` has.
+
+    Raises:
+        GitError: as :func:`run`.
+    """
     answer = run(["config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(smudge|clean|process)$"], place)
-    names = {os.fsdecode(key)[len("filter.") :].rpartition(".")[0] for key in answer.out.split(b"\0") if key}
+    drivers = {key[len("filter.") :].rpartition(".")[0] for key in names(answer.out)}
     off = (("smudge", ""), ("clean", ""), ("process", ""), ("required", "false"))
-    return {f"filter.{name}.{kind}": value for name in sorted(names) for kind, value in off}
+    return {f"filter.{name}.{kind}": value for name in sorted(drivers) for kind, value in off}
+
+
+def names(listing: bytes) -> list[str]:
+    """The names of a NUL-separated listing, decoded as the file system's are."""
+    return [os.fsdecode(name) for name in listing.split(b"\0") if name]

@@ -21,7 +21,7 @@ from seams.fleet.arbiter import TreeArbiter
 __all__ = ["WorkerError", "Workers", "offer"]
 
 _PROGRAM = Path(__file__).with_name("work.py")
-_NEXT = "Run: python -m harness explain parallel_speedup"
+_NEXT = "Run: python -m harness explain measured_speedup"
 
 
 class WorkerError(RuntimeError):

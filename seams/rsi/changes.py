@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from seams.contract.rsi_loop import Candidate
-from seams.rsi.git import Repository, words_of
+from seams.engines.git import names
+from seams.rsi.store import Store
 
 __all__ = ["Refusal", "apply", "changed", "constant", "lease_fault", "unaltered"]
 
@@ -75,15 +76,15 @@ def _require_plain(tree: Path, path: str) -> None:
             raise Refusal(f"the path {path!r} names what is no file")
 
 
-def changed(repository: Repository, tree: Path, commit: str, index: Path) -> set[str]:
+def changed(repository: Store, tree: Path, commit: str, index: Path) -> set[str]:
     """The paths of ``tree`` that are not as in ``commit``: changed, gone, or new and not ignored. Writes to ``index``.
 
     A file of rules for what is ignored that is new itself counts whatever it says.
     """
     repository.ask("read-tree", commit, tree=tree, index=index)
     words = ["ls-files", "-z", "--modified", "--deleted", "--others"]
-    found = set(words_of(repository.ask(*words, "--exclude-standard", tree=tree, index=index)))
-    others = words_of(repository.ask("ls-files", "-z", "--others", tree=tree, index=index))
+    found = set(names(repository.ask(*words, "--exclude-standard", tree=tree, index=index)))
+    others = names(repository.ask("ls-files", "-z", "--others", tree=tree, index=index))
     return found | {path for path in others if PurePosixPath(path).name == ".gitignore"}
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from seams.contract.rsi_loop import Candidate
+from seams.engines.git import names
 from seams.rsi.errors import LoopError
-from seams.rsi.git import Repository, words_of
+from seams.rsi.store import Store
 
 __all__ = ["NOTHING", "commit", "move"]
 
@@ -18,7 +19,7 @@ NOTHING = ""
 """The old value of a reference that must not be there."""
 
 
-def commit(repository: Repository, tree: Path, parent: str, candidate: Candidate, index: Path, message: str) -> str:
+def commit(repository: Store, tree: Path, parent: str, candidate: Candidate, index: Path, message: str) -> str:
     """Write the commit and return its id; no branch moves. ``tree`` supplies the rules for line ends, no content.
 
     Raises:
@@ -38,7 +39,7 @@ def commit(repository: Repository, tree: Path, parent: str, candidate: Candidate
     date = repository.ask("show", "--no-patch", "--format=%cI", parent).decode().strip()
     words = ["commit-tree", made, "-p", parent]
     new = repository.ask(*words, feed=message.encode(), date=date).decode().strip()
-    paths = words_of(repository.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", parent, new))
+    paths = names(repository.ask("diff-tree", "-r", "-z", "--name-only", "--no-renames", parent, new))
     if paths != [lease]:
         raise LoopError(
             f"The commit of {candidate.name!r} would change {', '.join(paths) or 'nothing'} and not {lease} alone, so "
@@ -47,16 +48,16 @@ def commit(repository: Repository, tree: Path, parent: str, candidate: Candidate
     return new
 
 
-def move(repository: Repository, reference: str, new: str, old: str, date_of: str) -> None:
+def move(repository: Store, reference: str, new: str, old: str, date_of: str) -> None:
     """Let ``reference`` name ``new`` where it still names ``old``; ``NOTHING`` where there is no such reference yet.
 
     Raises:
         LoopError: somebody else has moved it.
     """
     date = repository.ask("show", "--no-patch", "--format=%cI", date_of).decode().strip()
-    code, _, said = repository.run("update-ref", reference, new, old, date=date)
-    if code != 0:
+    answer = repository.run("update-ref", reference, new, old, date=date)
+    if answer.code != 0:
         raise LoopError(
-            f"{reference} was moved by somebody else while the loop ran ({said.strip()[:200]}), so {new[:12]} is on no "
-            f"branch. Put it on one: git branch kept {new[:12]}"
+            f"{reference} was moved by somebody else while the loop ran ({answer.said.strip()[:200]}), so {new[:12]} "
+            f"is on no branch. Put it on one: git branch kept {new[:12]}"
         )

@@ -11,25 +11,27 @@ import shlex
 from pathlib import Path
 
 from seams.contract.rsi_loop import Freshness
+from seams.engines.child import Answer
+from seams.engines.git import Repository, disarmed, names, run
 from seams.rsi.errors import LoopError
-from seams.rsi.git import Repository, ask, run, words_of
+from seams.rsi.store import Store, told
 
 __all__ = ["find", "freshness", "require_branch", "require_clean", "require_outside", "resolve"]
 
 
-def find(folder: Path) -> Repository:
+def find(folder: Path) -> Store:
     """The repository whose working tree holds ``folder``, its content filters switched off.
 
     Raises:
-        LoopError: there is none, or it is bare or shallow; or a filter cannot be switched off.
+        LoopError: there is none, or it is bare or shallow.
     """
     place = shlex.quote(str(folder))
-    code, out, said = run(["rev-parse", "--is-bare-repository", "--is-shallow-repository"], cwd=folder)
-    if code != 0:
-        if "dubious ownership" in said:
+    answer = _asked(folder, "rev-parse", "--is-bare-repository", "--is-shallow-repository")
+    if answer.code != 0:
+        if "dubious ownership" in answer.said:
             raise LoopError(f"git does not trust {folder}, which another user owns. Look with: ls -ld {place}")
         raise LoopError(f"{folder} is in no git repository, so nothing can be kept. Make one: git -C {place} init")
-    bare, shallow = out.split()
+    bare, shallow = answer.out.split()
     if bare == b"true":
         raise LoopError(f"The repository at {folder} is bare. Clone it and run the loop there: git clone {place} work")
     if shallow == b"true":
@@ -37,49 +39,41 @@ def find(folder: Path) -> Repository:
             f"The repository at {folder} is shallow, so how far a reference has moved cannot be told. "
             f"Type: git -C {place} fetch --unshallow"
         )
-    code, out, _ = run(["rev-parse", "--show-toplevel"], cwd=folder)
-    if code != 0:
+    answer = _asked(folder, "rev-parse", "--show-toplevel")
+    if answer.code != 0:
         raise LoopError(f"{folder} is in no working tree. Look with: git -C {place} worktree list")
-    top = Path(os.fsdecode(out.removesuffix(b"\n")))
-    common = Path(os.fsdecode(ask(["rev-parse", "--git-common-dir"], top).removesuffix(b"\n")))
-    return Repository(top, (top / common).resolve(), _without_filters(top))
+    top = Path(os.fsdecode(answer.out.removesuffix(b"\n")))
+    with told():
+        held = Repository(top, bare=False, shallow=frozenset(), settings=disarmed(top))
+        common = os.fsdecode(held.ask("rev-parse", "--git-common-dir").removesuffix(b"\n"))
+    return Store(held, (top / common).resolve())
 
 
-def _without_filters(top: Path) -> tuple[str, ...]:
-    """Options that switch every configured content filter off: each is a program."""
-    _, out, _ = run(
-        ["config", "--null", "--name-only", "--get-regexp", r"^filter\..*\.(smudge|clean|process)$"], cwd=top
-    )
-    drivers = {name.removeprefix("filter.").rpartition(".")[0] for name in words_of(out)}
-    if strange := next((name for name in sorted(drivers) if "=" in name or "\n" in name), None):
-        raise LoopError(
-            f"The content filter {strange!r} cannot be switched off by its name, and the loop runs none. "
-            "See where it is set: git config --show-origin --get-regexp filter"
-        )
-    parts = [("smudge", ""), ("clean", ""), ("process", ""), ("required", "false")]
-    return tuple(
-        word for name in sorted(drivers) for kind, value in parts for word in ("-c", f"filter.{name}.{kind}={value}")
-    )
+def _asked(folder: Path, *words: str) -> Answer:
+    with told():
+        return run(list(words), folder, inside=True)
 
 
-def require_clean(repository: Repository) -> None:
+def require_clean(repository: Store) -> None:
     """Refuse a working tree in which anything is changed, staged or new, ignored files aside.
 
     Raises:
         LoopError: with the first such path.
     """
     words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none"]
-    found = words_of(ask([*repository.options, *words], repository.top))
+    with told():
+        found = names(repository.held.ask(*words))
     if found:
         more = f" and {len(found) - 1} more" if len(found) > 1 else ""
         place = shlex.quote(str(repository.top))
         raise LoopError(
             f"The working tree {repository.top} is dirty: {found[0][3:]}{more}. The loop works on what is committed, "
-            f"so commit or put it away first: git -C {place} stash --include-untracked"
+            "and what only settings of your own ignore counts as well, so commit it, or put it away first: "
+            f"git -C {place} stash --include-untracked"
         )
 
 
-def resolve(repository: Repository, name: str) -> str:
+def resolve(repository: Store, name: str) -> str:
     """The commit that ``name`` means now.
 
     Raises:
@@ -91,25 +85,26 @@ def resolve(repository: Repository, name: str) -> str:
     return commit
 
 
-def _commit(repository: Repository, name: str) -> str | None:
+def _commit(repository: Store, name: str) -> str | None:
     # A word that git would read as an option or as a range is no name of a commit.
     if not name or name.startswith(("-", "^")) or ".." in name or "\0" in name:
         return None
     # In the tree and not in the store alone: HEAD is the tree's own.
-    code, out, _ = run(["rev-parse", "--verify", "--quiet", f"{name}^{{commit}}"], cwd=repository.top)
-    return out.decode("ascii").strip() if code == 0 else None
+    with told():
+        answer = repository.held.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+    return answer.out.decode("ascii").strip() if answer.code == 0 else None
 
 
-def require_branch(repository: Repository, branch: str) -> str:
+def require_branch(repository: Store, branch: str) -> str:
     """The full name of the new branch ``branch``.
 
     Raises:
         LoopError: it is no name of a branch, or there is such a branch.
     """
     reference = f"refs/heads/{branch}"
-    if branch.startswith("-") or "\0" in branch or repository.run("check-ref-format", reference)[0] != 0:
+    if branch.startswith("-") or "\0" in branch or repository.run("check-ref-format", reference).code != 0:
         raise LoopError(f"{branch!r} is no name of a branch. See the rules: git help check-ref-format")
-    if repository.run("show-ref", "--verify", "--quiet", reference)[0] == 0:
+    if repository.run("show-ref", "--verify", "--quiet", reference).code == 0:
         quoted = shlex.quote(branch)
         raise LoopError(
             f"There is a branch {branch} already, and a loop keeps on a branch of its own. "
@@ -118,7 +113,7 @@ def require_branch(repository: Repository, branch: str) -> str:
     return reference
 
 
-def require_outside(repository: Repository, journal: Path) -> None:
+def require_outside(repository: Store, journal: Path) -> None:
     """Refuse a journal that would make the working tree dirty, or that would lie among git's own files.
 
     Raises:
@@ -130,7 +125,9 @@ def require_outside(repository: Repository, journal: Path) -> None:
         raise LoopError(f"The journal {journal} would lie in the repository's store. Name a file elsewhere: mktemp -d")
     if not resolved.is_relative_to(repository.top.resolve()):
         return
-    if run(["check-ignore", "--quiet", "--", str(resolved)], cwd=repository.top)[0] != 0:
+    with told():
+        ignored = repository.held.run("check-ignore", "--quiet", "--", str(resolved)).code == 0
+    if not ignored:
         within = resolved.relative_to(repository.top.resolve())
         raise LoopError(
             f"The journal {within} would make the working tree dirty. Have it ignored: "
@@ -138,7 +135,7 @@ def require_outside(repository: Repository, journal: Path) -> None:
         )
 
 
-def freshness(repository: Repository, baseline_ref: str, ref_name: str) -> Freshness:
+def freshness(repository: Store, baseline_ref: str, ref_name: str) -> Freshness:
     """Whether ``ref_name`` means ``baseline_ref`` now. Asks anew each time: a row of a journal cannot know."""
     now, then = _commit(repository, ref_name), _commit(repository, baseline_ref)
     if now is None or then is None:

@@ -8,12 +8,12 @@ the only one and ends the process cannot be prevented here; the suite and a read
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from seams.contract.rsi_loop import Charge
-from seams.rsi.git import command_environment
 from seams.rsi.supervised import Supervised
 
 __all__ = ["TAIL", "Trial", "metric_of", "tried"]
@@ -67,7 +67,7 @@ def tried(warden: Supervised, charge: Charge, tree: Path, home: Path, *, confine
     job = {
         "commands": commands,
         "cwd": str(tree),
-        "environment": command_environment(home, charge.environment),
+        "environment": _environment(home, charge.environment),
         "writable": [str(tree), str(home)],
         "limit_s": charge.limit_s,
         "confine": confine,
@@ -89,6 +89,17 @@ def tried(warden: Supervised, charge: Charge, tree: Path, home: Path, *, confine
     # What could not be measured is as good as red.
     green = metric is not None and note is None and len(outcomes) == 1 + len(suite)
     return Trial(metric, green, note, report["confined"])
+
+
+def _environment(home: Path, more: Mapping[str, str]) -> dict[str, str]:
+    """What a candidate's commands find in their environment: a home and a folder for scratch files of their own.
+
+    PYTHONPATH goes, because it could lead back to the user's tree and away from the candidate's; the hash seed is
+    fixed, because a decision has to come out the same again.
+    """
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("GIT_", "PYTHON"))}
+    own = {"HOME": str(home), "TMPDIR": str(home), "XDG_CACHE_HOME": str(home / "cache")}
+    return {**kept, **own, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0", "GIT_OPTIONAL_LOCKS": "0", **more}
 
 
 def _told(words: Sequence[str], outcome: Mapping[str, str]) -> str:

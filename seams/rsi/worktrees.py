@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from seams.rsi.errors import LoopError
-from seams.rsi.git import Repository
+from seams.rsi.store import Store
 
 __all__ = ["LOCK", "MARK", "PREFIX", "Scratch", "clean"]
 
@@ -34,7 +34,7 @@ class Scratch:
         LoopError: it cannot be made.
     """
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Store) -> None:
         self._repository = repository
         self._made = 0
         self._handle: int | None = None
@@ -81,7 +81,7 @@ def _mark(tree: Path) -> None:
     Path(entry, "loopladder-rsi").write_bytes(MARK)
 
 
-def _forget(repository: Repository, place: Path) -> None:
+def _forget(repository: Store, place: Path) -> None:
     """Remove the tree and its entry. The files go first: git minds what a candidate did to the tree's ``.git``."""
     _remove(place)
     for entry in _entries(repository):
@@ -92,7 +92,7 @@ def _forget(repository: Repository, place: Path) -> None:
         (repository.common / "worktrees").rmdir()
 
 
-def _entries(repository: Repository) -> list[Path]:
+def _entries(repository: Store) -> list[Path]:
     folder = repository.common / "worktrees"
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
@@ -103,7 +103,7 @@ def _place_of(entry: Path) -> Path | None:
     return None
 
 
-def clean(repository: Repository) -> list[Path]:
+def clean(repository: Store) -> list[Path]:
     """Remove the trees of this repository's loops that are dead, and of those whose repository is gone.
 
     Returns where they were.

@@ -56,8 +56,10 @@ class SessionImages:
         self._key = key
         self._digest = digest
 
-    def dump(self, session: Session, folder: Path, *, now: int | None = None, index: bool = True) -> Header:
-        """As :meth:`seams.contract.image.Images.dump`; nothing is forced onto the disk.
+    def dump(
+        self, session: Session, folder: Path, *, now: int | None = None, index: bool = True, durable: bool = True
+    ) -> Header:
+        """As :meth:`seams.contract.image.Images.dump`.
 
         Raises:
             ValueError: the session has no id.
@@ -87,7 +89,7 @@ class SessionImages:
             file = sealed(header, self._key)
             header = header_of(file, self._key)  # what this refuses, no load would take
             (place / HEADER).write_bytes(file)
-            moved(place, folder)
+            moved(place, folder, durable=durable)
         return header
 
     def verify(self, folder: Path) -> Header:
@@ -168,7 +170,7 @@ class SessionImages:
             raise ImageRefusedError(folder.name, "is there already; name a new folder.")
         with file.open("rb") as archive, beside(folder) as place:
             unpacked(archive, place)
-            moved(place, folder)
+            moved(place, folder, durable=True)
 
     def _header(self, data: bytes) -> Header:
         header = header_of(data, self._key)

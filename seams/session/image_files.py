@@ -85,16 +85,37 @@ def beside(place: Path) -> Iterator[Path]:
             shutil.rmtree(folder)
 
 
-def moved(folder: Path, place: Path) -> None:
+def moved(folder: Path, place: Path, *, durable: bool) -> None:
     """Put ``folder`` in its ``place``, where there may be an image or an empty folder, which then goes.
 
     Between the two moves of a replacement the old image stands beside its place; should the second one fail, it goes
-    back.
+    back. ``durable``: every file is on the disk, and so is the folder's list of them, before the first move, and the
+    moves are once it returns; a power cut leaves no name that leads to an image in part.
 
     Raises:
         ImageRefusedError: what is there is neither, and is somebody else's.
+        OSError: the disk fails. Up to the moves nothing has changed.
     """
     folder.chmod(0o755)
+    if durable:
+        for file in sorted(folder.iterdir()):
+            _forced(file)
+        _forced(folder)
+    _put(folder, place)
+    if durable:
+        _forced(place.parent)
+
+
+def _forced(place: Path) -> None:
+    """Have the disk take what the system still holds of a file, or of a folder's list of names."""
+    fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _put(folder: Path, place: Path) -> None:
     try:
         folder.rename(place)  # onto nothing, or onto an empty folder
         return

@@ -52,6 +52,21 @@ def test_a_history_beside_a_workload_has_a_slope_for_each_and_a_swept_one_names_
     assert growth_points(both) == [{"history": length, "size": "2"} for length in LENGTHS]
 
 
+def test_a_count_has_a_slope_as_well_and_its_fence_knows_no_clock() -> None:
+    row = growth_row(replace(load().get("denies"), sweep={"history": LENGTHS}))
+    assert row is not None
+    assert (row.gate, row.unit) == (Gate.REPORT, Unit.RATIO)
+    assert "exact counts, with no clock" in row.fence
+    assert "were timed" not in row.fence
+
+
+def test_what_is_kept_of_a_session_grows_beside_what_it_takes_to_restore_it() -> None:
+    for name in ("checkpoint_bytes_per_turn", "sqlite_restore_ns", "session_restore_ns"):
+        kpi = load().get(f"{name}_growth")
+        assert kpi.inputs == (name,)
+        assert [point["history"] for point in growth_points(load().get(name))] == list(LENGTHS)
+
+
 def test_two_spellings_of_one_length_are_one_length() -> None:
     spelt = replace(TIMED, sweep={"history": ("010", "10", "100", "1000")})
     assert [point["history"] for point in growth_points(spelt)] == ["010", "100", "1000"]
@@ -66,9 +81,12 @@ def test_two_spellings_of_one_length_are_one_length() -> None:
         replace(TIMED, sweep={"history": ("10", "100", "many")}),
         replace(TIMED, sweep={"history": ("10", "10", "0", "-1")}),
         replace(TIMED, sweep={"size": LENGTHS}),
-        replace(load().get("denies"), sweep={"history": LENGTHS}),
+        replace(load().get("denies"), sweep={"history": LENGTHS[:2]}),
+        replace(load().get("cache_hit_rate"), sweep={"history": LENGTHS}),
+        replace(load().get("tamper_fail_closed"), sweep={"history": LENGTHS}),
+        replace(load().get("fold_turns"), sweep={"history": LENGTHS}),
     ],
-    ids=["none", "two", "a word", "one length", "another key", "a count"],
+    ids=["none", "two", "a word", "one length", "another key", "two counts", "a share", "an invariant", "a model"],
 )
 def test_what_makes_no_slope_has_no_row(kpi) -> None:
     assert growth_row(kpi) is None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
@@ -34,13 +34,26 @@ class Probe:
 
     def open(self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> Any:  # noqa: ARG002
         """A Tally or Undefined; of an asynchronous audit, the coroutine that returns it."""
+        return self._opened(runtime, lambda found: found[kpi])
+
+    def open_all(self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> Any:  # noqa: ARG002
+        """By KPI what one audit says: both rates."""
+        return self._opened(runtime, dict)
+
+    def _opened(self, runtime: Any, chosen: Callable[[dict[str, Tally | Undefined]], Any]) -> Any:
         closure: Closure | None = runtime.offer("fleet/closure", "none")
         if closure is None:
-            return Undefined("not-offered", f"The runtime {runtime.name} offers no audit of closed work.")
+            offered = Undefined("not-offered", f"The runtime {runtime.name} offers no audit of closed work.")
+            return chosen(dict.fromkeys(self.kpis, offered))
         if shutil.which("git") is None:
-            return Undefined("not-installed", "There is no program git, and so no repository to audit.")
-        self._scratch = build()
-        return finish(_counted(kpi, closure, self._scratch), closure.audit, closure.candidates, closure.close)
+            installed = Undefined("not-installed", "There is no program git, and so no repository to audit.")
+            return chosen(dict.fromkeys(self.kpis, installed))
+        scratch = self._scratch = build()
+
+        async def opening() -> Any:
+            return chosen(await _counted(closure, scratch))
+
+        return finish(opening(), closure.audit, closure.candidates, closure.close)
 
     def close(self) -> None:
         """Remove the repository."""
@@ -48,7 +61,8 @@ class Probe:
             self._scratch.close()
 
 
-async def _counted(kpi: str, closure: Closure, scratch: Scratch) -> Tally:
+async def _counted(closure: Closure, scratch: Scratch) -> dict[str, Tally | Undefined]:
+    """Both rates, of one audit."""
     place, export = str(scratch.top), str(scratch.export)
     branches = scratch.git("for-each-ref")
     audit: Audit = await settled(closure.audit(place, export))
@@ -64,15 +78,18 @@ async def _counted(kpi: str, closure: Closure, scratch: Scratch) -> Tally:
     earlier = Counter(row.bucket for row in before.rows)
     if earlier[Bucket.TRUE_RESOLVED] or earlier[Bucket.DATA_RESOLVED] or earlier[Bucket.OPEN_WITNESSED]:
         raise WorkNotDoneError("main is back where nothing had been done, and the audit still finds work borne out")
-    numerator = resolved if kpi == "closure_rate" else resolved + by_data
-    return Tally(
-        numerator,
-        numerator + claimed,
-        reasons={each.value: counts[each] for each in Bucket},
-        excluded=len(audit.rows) - numerator - claimed,
-        source="synthetic",
-        evidence=_evidence(audit, before, (resolved, by_data, claimed), closings),
-    )
+    witnessed = {"closure_rate": resolved, "honest_close_rate": resolved + by_data}
+    return {
+        kpi: Tally(
+            numerator,
+            numerator + claimed,
+            reasons={each.value: counts[each] for each in Bucket},
+            excluded=len(audit.rows) - numerator - claimed,
+            source="synthetic",
+            evidence=_evidence(audit, before, (resolved, by_data, claimed), closings),
+        )
+        for kpi, numerator in witnessed.items()
+    }
 
 
 def _require(audit: Audit, scratch: Scratch) -> None:

@@ -1,27 +1,21 @@
-"""Probe of ``fleet/projection``: the cost model of a fan-out, every knob beside it, and what a clock saw besides.
+"""Probe of ``fleet/projection``: the cost model of a fan-out, every knob beside it, and the speed-up that a clock saw.
 
-The model needs no runtime. Beside its speed-up stands one that was seen: workers in processes of their own, one at a
-time and then as many at a time as there are cores, once where each has a tree of its own and once where all want the
-same. The harness's clock is read for it; it is a sentence beside the model and never the model's number. Where the jobs
-lead is known without doing them, by the generator's own powers.
+The model needs no runtime, and no clock runs for it. What workers in processes of their own gain by being many is a
+number by itself, read off the harness's clock (``_crews``); neither is part of the other.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError, is_async, stamp
+from harness.measure.clock import Arms, Tally, Undefined, Workload
+from harness.probes.fleet._crews import TREES, Crews
 from kpis.formulas.fleet.projection import KNOBS, break_even, fold_join_ns, fold_turns, limits, project
-from seams.contract.fleet_projection import INCREMENT, MODULUS, MULTIPLIER, Crew, Job
+from seams.contract.fleet_projection import Crew
 
-__all__ = ["KNOBS_OF", "STEPS", "Probe", "led_to"]
+__all__ = ["KNOBS_OF", "Probe"]
 
-STEPS = 1_000_000
-"""Steps of a job: about a tenth of a second, some times what it takes to start an interpreter."""
-
-_MOST = 4
 _COSTS = ("agents", "sub_turns", "prefix_tokens", "suffix_tokens", "decode_tokens_per_turn", "fold_tokens_per_result")
 _FOLD = ("agents", "fold_tokens_per_result", "fold_budget")
 KNOBS_OF: Mapping[str, tuple[str, ...]] = {
@@ -30,33 +24,31 @@ KNOBS_OF: Mapping[str, tuple[str, ...]] = {
     "fold_turns": _FOLD,
     "fold_join_ns": (*_FOLD, "ms_per_turn"),
 }
-"""The knobs that each number hangs on."""
-
-
-def led_to(job: Job) -> int:
-    """Where the steps of ``job`` lead, by squaring the step: as many multiplications as ``steps`` has digits."""
-    factor, addend, steps = MULTIPLIER, INCREMENT, job.steps
-    at = job.seed
-    while steps:
-        if steps & 1:
-            at = (factor * at + addend) % MODULUS
-        factor, addend, steps = factor * factor % MODULUS, (factor + 1) * addend % MODULUS, steps >> 1
-    return at
+"""The knobs that each number of the model hangs on."""
 
 
 class Probe:
-    """Opens the numbers of the model."""
+    """Opens the numbers of the model, and what was measured of workers."""
 
     kpis: ClassVar[frozenset[str]] = frozenset(
-        {"tax_clawed_back_frac", "parallel_speedup", "fold_turns", "fold_join_ns"}
+        {"tax_clawed_back_frac", "parallel_speedup", "measured_speedup", "fold_turns", "fold_join_ns"}
     )
 
-    def open(self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> Tally | Undefined:  # noqa: ARG002
-        """The model's number; what it is made of, and its golden neighbours, as evidence.
-
-        Raises:
-            WorkNotDoneError: the workers did not do their jobs.
-        """
+    def open(
+        self,
+        kpi: str,
+        runtime: Any,
+        workload: Workload | None,  # noqa: ARG002
+        params: Mapping[str, str],
+    ) -> Arms | Tally | Undefined:
+        """The model's number; what it is made of, and its golden neighbours, as evidence. Of the workers, Arms."""
+        if kpi == "measured_speedup":
+            if params["trees"] not in TREES:
+                return Undefined("bad-value", f"trees = {params['trees']} is neither {' nor '.join(TREES)}.")
+            crew: Crew | None = runtime.offer("fleet/projection", "none")
+            if crew is None:
+                return Undefined("not-offered", f"The runtime {runtime.name} offers no workers.")
+            return Crews(crew, params["trees"])
         agents = int(KNOBS["agents"])
         found = project(agents)
         knobs = {name: KNOBS[name] for name in KNOBS_OF[kpi]}
@@ -93,7 +85,6 @@ class Probe:
             *_at("speedup", (100, 1000, 1024)),
             f"with agents without end {speedup_at_most:.6g}",
         )
-        clocked = _measured(runtime.offer("fleet/projection", "none"))
         return Tally(
             found.total,
             found.critical,
@@ -101,36 +92,8 @@ class Probe:
             basis="model",
             source="synthetic",
             evidence=evidence,
-            clocked=clocked,
         )
 
 
 def _at(field: str, numbers: Sequence[int]) -> tuple[str, ...]:
     return (", ".join(f"{agents} agents: {getattr(project(agents), field):.6g}" for agents in numbers),)
-
-
-def _measured(crew: Crew | None) -> tuple[str, ...]:
-    """Sentences on the speed-up that the clock saw, or on why it saw none."""
-    if crew is None:
-        return ("measured: nothing, since the runtime offers no workers",)
-    if is_async(crew.run):
-        return ("measured: nothing, since the runtime's workers are awaited, and this clock is not on their loop",)
-    cores = len(os.sched_getaffinity(0))
-    width = min(max(cores, 2), _MOST)
-    told = [f"measured beside it, on {cores} cores: {width} workers in processes of their own, {STEPS:,} steps each"]
-    for name, trees in (("disjoint", range(width)), ("overlapping", [0] * width)):
-        jobs = [Job(seed, STEPS, (f"lane-{tree}",)) for seed, tree in zip(range(1, width + 1), trees, strict=True)]
-        one, all_ = (_wall_ns(crew, jobs, at_once) for at_once in (1, width))
-        told.append(
-            f"measured, {name} trees: {one / 1e6:.0f} ms one at a time, {all_ / 1e6:.0f} ms up to {width} at a time: "
-            f"{one / all_:.2f} times as fast"
-        )
-    return tuple(told)
-
-
-def _wall_ns(crew: Crew, jobs: Sequence[Job], width: int) -> int:
-    taken: list[int] = []
-    answers = stamp(iter([lambda: crew.run(jobs, width)]), taken)
-    if not isinstance(answers, list | tuple) or list(answers) != [led_to(job) for job in jobs]:
-        raise WorkNotDoneError("the workers' steps did not lead where they have to")
-    return taken[0]

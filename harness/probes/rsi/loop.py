@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
@@ -32,14 +32,26 @@ class Probe:
 
     def open(self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> Any:  # noqa: ARG002
         """A Tally or Undefined; of an asynchronous loop, the coroutine that returns it."""
+        return self._opened(kpi, runtime, lambda found: found[kpi])
+
+    def open_all(self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> Any:  # noqa: ARG002
+        """By KPI what one run of the loop says: each of the rates, where ``kpi`` is one of them."""
+        return self._opened(kpi, runtime, dict)
+
+    def _opened(self, kpi: str, runtime: Any, chosen: Callable[[dict[str, Tally | Undefined]], Any]) -> Any:
         loop: Loop | None = runtime.offer("rsi/loop", "none")
         if loop is None:
-            return Undefined("not-offered", f"The runtime {runtime.name} offers no loop over a repository.")
-        opening = _fresh(loop) if kpi == "vs_main_freshness" else _rated(loop, kpi)
-        return finish(opening, loop.run, loop.freshness)
+            missing = Undefined("not-offered", f"The runtime {runtime.name} offers no loop over a repository.")
+            return chosen(dict.fromkeys(self.kpis, missing))
+
+        async def opening() -> Any:
+            return chosen({kpi: await _fresh(loop)} if kpi == "vs_main_freshness" else await _rated(loop))
+
+        return finish(opening(), loop.run, loop.freshness)
 
 
-async def _rated(loop: Loop, kpi: str) -> Tally:
+async def _rated(loop: Loop) -> dict[str, Tally | Undefined]:
+    """Every rate, of one run of the loop."""
     steps = planned()
     wanted = expected(steps, K)
     scratch = Scratch()
@@ -60,13 +72,14 @@ async def _rated(loop: Loop, kpi: str) -> Tally:
         f"{cycles} cycles over a scratch repository: {result.kept} kept, {measured} measured; lru_value {gains}",
         "; ".join(f"{row.candidate}: {row.decision}" for row in rows),
     )
-    if kpi == "keep_rate":
-        return Tally(result.kept, cycles, reasons=decisions, source="synthetic", evidence=evidence)
-    bit = kpi.removesuffix("_rate")
-    held = sum(1 for row in rows if getattr(row, bit))
-    reasons = {bit: held, "unmeasured": cycles - measured}
-    reasons["red" if bit == "suite_green" else "dirty"] = measured - held
-    return Tally(held, cycles, reasons=reasons, source="synthetic", evidence=evidence)
+    found: dict[str, Tally | Undefined] = {
+        "keep_rate": Tally(result.kept, cycles, reasons=decisions, source="synthetic", evidence=evidence)
+    }
+    for bit, otherwise in (("suite_green", "red"), ("truth_clean", "dirty")):
+        held = sum(1 for row in rows if getattr(row, bit))
+        reasons = {bit: held, "unmeasured": cycles - measured, otherwise: measured - held}
+        found[f"{bit}_rate"] = Tally(held, cycles, reasons=reasons, source="synthetic", evidence=evidence)
+    return found
 
 
 def require_rows(result: Result, steps: Sequence[Step], wanted: Sequence[Expected]) -> None:

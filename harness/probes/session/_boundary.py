@@ -58,7 +58,7 @@ async def survived(runtime: Any, place: Path) -> Tally:
                 raise WorkNotDoneError(f"of results with one {kind} among them, not exactly that one is sealed")
             continue
         whole, archive, shipped = (place / f"{number}{end}" for end in ("", ".tar", "-shipped"))
-        await settled(images.dump(session_of(core, number), whole, now=NOW))
+        await settled(images.dump(session_of(core, number), whole, now=NOW, durable=False))
         await settled(images.pack(await settled(images.load(whole)), archive))
         await settled(images.unpack(archive, shipped))
         trials.append((kind, bodies))

@@ -56,7 +56,7 @@ async def looked(runtime: Any, folder: Path) -> Found:
             cleared += bool(await settled(core.clear(page.qid)))
     after = await _read(core)
     next_folder = folder.with_name(f"{folder.name}-again")
-    await settled(images.dump(resumed.session, next_folder, now=NOW))
+    await settled(images.dump(resumed.session, next_folder, now=NOW, durable=False))
     resumed = await settled(images.rehydrate(await settled(images.load(next_folder)), now=NOW))
     return Found(before, after, await _read(resumed.session.core), cleared)
 

@@ -2,7 +2,8 @@
 
 Every dump is of a session that was recorded just now, so that nothing of an earlier one can be shipped again; every
 batch of loads is of a session that no other batch had. Files are in the page cache, because they were written a moment
-ago. What came back is held against what was recorded, see ``_desk``.
+ago, and nothing is forced onto the disk: what that takes is the disk's, and who else writes to it. What came back is
+held against what was recorded, see ``_desk``.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ class _Timed:
         self.desk = desk
         self.work = work
 
-    def _calls(self, method: Callable[..., Any], given: Sequence[tuple[Any, ...]]) -> Callable[[], object]:
-        following = iter(given).__next__
+    def _calls(self, method: Callable[..., Any], given: Sequence[tuple[Any, ...]], **more: Any) -> Callable[[], object]:
+        following, told = iter(given).__next__, {"now": NOW, **more}
         if is_async(method):
 
             async def one_async() -> object:
-                return await method(*following(), now=NOW)
+                return await method(*following(), **told)
 
             return repeat(one_async, len(given))
-        return repeat(lambda: method(*following(), now=NOW), len(given))
+        return repeat(lambda: method(*following(), **told), len(given))
 
     def close(self) -> None:
         """Delete the images."""
@@ -57,7 +58,7 @@ class Dumps(_Timed):
         """``loops`` sessions, recorded and not yet dumped."""
         desk = self.desk
         self._given = [(now(desk.session()), desk.folder()) for _ in range(loops)]
-        return self._calls(desk.images.dump, self._given)
+        return self._calls(desk.images.dump, self._given, durable=False)
 
     def check(self, result: Any) -> None:
         """Raise WorkNotDoneError unless the last session is in its files, and comes back out of them."""
@@ -88,7 +89,7 @@ class Loads(_Timed):
         desk, session, read = self.desk, self._session, self._read
         session.drive = session.drive._replace(rev=next(desk.numbers))
         self._folder = folder = desk.folder()
-        self._header = now(desk.images.dump(session, folder, now=NOW))
+        self._header = now(desk.images.dump(session, folder, now=NOW, durable=False))
         if is_async(read):
 
             async def one_async() -> object:
@@ -129,7 +130,7 @@ class Rehydrations(_Timed):
         desk, session = self.desk, self._session
         session.drive = session.drive._replace(rev=next(desk.numbers))
         folder = desk.folder()
-        now(desk.images.dump(session, folder, now=NOW - _SLEPT))
+        now(desk.images.dump(session, folder, now=NOW - _SLEPT, durable=False))
         loaded = [(now(desk.images.load(folder)),) for _ in range(loops)]
         shutil.rmtree(folder)
         return self._calls(desk.images.rehydrate, loaded)

@@ -31,7 +31,7 @@ async def _resumed(recall: Recall, images: Any, place: Path, pages: int, *, inde
     bodies = authored(pages, 200)
     core = await recorded(recall.core(), bodies)
     folder = place / f"{pages}-{index}"
-    await settled(images.dump(session_of(core, pages), folder, now=NOW, index=index))
+    await settled(images.dump(session_of(core, pages), folder, now=NOW, index=index, durable=False))
     resumed = await settled(images.rehydrate(await settled(images.load(folder)), now=NOW))
     back = resumed.session.core
     await verify_core(back, bodies)

@@ -106,7 +106,7 @@ async def _in_an_image(images: Any, recall: Any, turns: int) -> Tally:
     with Place() as place:
         folder = place.path / "image"
         core = await recorded(recall.core(), grown(turns))
-        await settled(images.dump(session_of(core), folder, now=NOW))
+        await settled(images.dump(session_of(core), folder, now=NOW, durable=False))
         written = sum(each.stat().st_size for each in folder.iterdir())
     return _told(written, turns, history, "an image is written whole: header, pages, bodies and index")
 

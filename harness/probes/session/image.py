@@ -73,7 +73,7 @@ async def _found(kpi: str, desk: Desk, params: Mapping[str, str]) -> Slice | Tal
     if kpi == "tamper_fail_closed":
         return await tampered(desk.images, desk.recall, desk.place.path)
     session, folder = await desk.session(), desk.folder()
-    header = await settled(desk.images.dump(session, folder, now=NOW))
+    header = await settled(desk.images.dump(session, folder, now=NOW, durable=False))
     verify_files(folder, header)
     if kpi == "core_image_size":
         sizes = {each.name: each.stat().st_size for each in folder.iterdir()}

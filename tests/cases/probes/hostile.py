@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import fcntl
 import os
 import stat
@@ -399,3 +400,25 @@ class LosesItsFolder(Base):
         with tempfile.TemporaryDirectory() as folder:
             os.chdir(folder)
         raise LookupError("gone")
+
+
+class Together(Base):
+    """Opens several counts at once: two, one that is no number, a refusal, and what is nothing at all."""
+
+    def open(self, *_: Any) -> Any:
+        return Tally(1, evidence=("alone",))
+
+    def open_all(self, kpi: str, *_: Any) -> Any:
+        every = {"a": Tally(2), "b": Tally(3), "odd": Tally(float("nan")), "gone": Undefined("not-offered", "None.")}
+        return {**every, "slice": self, "unasked": Tally(4)}
+
+
+class TogetherWithout(Together):
+    def open_all(self, kpi: str, *_: Any) -> Any:
+        return {"b": Tally(3)}
+
+
+class TogetherLater(Together):
+    async def open_all(self, kpi: str, *words: Any) -> Any:
+        await asyncio.sleep(0)
+        return super().open_all(kpi, *words)

@@ -14,6 +14,7 @@ from tests.harness.cli.own import REPO, SEAM, row
 
 PROBES = """
 from harness import probe
+from harness.measure.clock import Tally
 
 def work(steps):
     total = 0
@@ -36,6 +37,14 @@ def Quadratic(history):
     return grown(10 * int(history) ** 2)
 
 @probe
+def Kept(history):
+    return Tally(7 * int(history) ** 2)
+
+@probe
+def Nothing(history):
+    return Tally(int(history) - 10)
+
+@probe
 def Broken(history):
     if history == "40":
         raise RuntimeError("no such history")
@@ -48,6 +57,9 @@ def project(tmp_path: Path) -> Path:
     names = {"linear_ns": "Linear", "quadratic_ns": "Quadratic", "broken_ns": "Broken"}
     lengths = 'params = {history = ["10", "20", "40"]}\n\n'
     rows = "".join(row(name, f"bench:{probe}").rstrip() + "\n" + lengths for name, probe in names.items())
+    for name, made in (("kept_bytes", "Kept"), ("nothing_bytes", "Nothing")):
+        counted = row(name, f"bench:{made}", estimand="count", unit="bytes")
+        rows += counted.rstrip() + "\n" + lengths
     (tmp_path / "kpis.toml").write_text(SEAM + rows)
     (tmp_path / "bench.py").write_text(PROBES)
     (tmp_path / "pyproject.toml").write_text('[tool.harness]\nkpis = ["kpis.toml"]\n')
@@ -98,3 +110,19 @@ def test_a_length_without_a_number_leaves_the_slope_undefined(project: Path) -> 
     assert found["undefined"]["reason"] == "input-undefined"
     assert "broken_ns" in found["undefined"]["detail"]
     assert found["undefined"]["detail"].endswith("at each history of 10, 20, 40, and there is a number at: 10, 20.")
+
+
+def test_a_count_is_fitted_exactly_and_without_a_clock(project: Path) -> None:
+    code, readings = run(project, "--kpi", "kept_bytes_growth")
+    assert code == 0
+    (found,) = readings.values()
+    assert (found["value"], found["basis"], found["distribution"], found["gate"]) == (2.0, "count", None, "report")
+    assert found["evidence"] == ["history 10: 700 bytes", "history 20: 2800 bytes", "history 40: 11200 bytes"]
+
+
+def test_a_count_of_nothing_has_no_slope(project: Path) -> None:
+    code, readings = run(project, "--kpi", "nothing_bytes_growth")
+    assert code == 3
+    (found,) = readings.values()
+    assert found["undefined"]["reason"] == "input-undefined"
+    assert found["undefined"]["detail"].endswith("and nothing_bytes is so at: 10.")

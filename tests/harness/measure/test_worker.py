@@ -126,6 +126,29 @@ def _workers_on(folder: Path) -> list[int]:
     return found
 
 
+@pytest.mark.parametrize("probe", ["Together", "TogetherLater"])
+def test_one_opening_answers_for_those_that_are_wanted_beside_it(probe: str, repo: Path, tmp_path: Path) -> None:
+    count = {"timed": False, "estimand": "count"}
+    wanted = ["b", "odd", "gone", "slice", "absent"]
+    result = ask(probe, repo, tmp_path, kpi="a", beside=wanted, **count).result
+    assert result["tally"]["numerator"] == 2
+    others = result["beside"]
+    assert set(others) == {"b", "odd", "gone"}
+    assert others["b"]["tally"]["numerator"] == 3
+    assert others["odd"]["undefined"]["reason"] == "bad-value"
+    assert others["gone"] == {"undefined": {"reason": "not-offered", "detail": "None."}}
+    refused = ask(probe, repo, tmp_path, kpi="gone", beside=["b"], **count)
+    assert refused.undefined == ("not-offered", "None.")
+    alone = ask(probe, repo, tmp_path, kpi="a", beside=[], **count).result
+    assert alone["tally"]["evidence"] == ["alone"]
+    assert "beside" not in alone
+
+
+def test_an_opening_of_all_without_the_one_that_is_asked_for_is_an_error(repo: Path, tmp_path: Path) -> None:
+    found = ask("TogetherWithout", repo, tmp_path, kpi="a", beside=["b"], timed=False, estimand="count")
+    assert found.undefined == ("error", "open_all() returned dict without an entry for a.")
+
+
 def test_two_seeds_give_two_counts_where_a_count_hangs_on_the_hash(repo: Path, tmp_path: Path) -> None:
     counts = {
         ask("SeedDependent", repo, tmp_path, seed=seed, timed=False, estimand="count").result["tally"]["numerator"]

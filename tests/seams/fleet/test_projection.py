@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.probes.fleet.projection import led_to
+from harness.probes.fleet._crews import led_to
 from seams.contract.fleet_projection import INCREMENT, MODULUS, MULTIPLIER, Job
 from seams.fleet import projection
 from seams.fleet.projection import WorkerError, Workers, offer

@@ -68,7 +68,7 @@ def test_a_shallow_repository_is_refused(repo_of_one: Repo, tmp_path: Path) -> N
 def test_no_repository_is_refused(repo_of_one: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     refused(repo_of_one.charge(repository=tmp_path), "in no git repository")
-    refused(repo_of_one.charge(repository=tmp_path / "nowhere"), "cannot be entered")
+    refused(repo_of_one.charge(repository=tmp_path / "nowhere"), "no folder .* that can be entered")
     refused(repo_of_one.charge(repository=repo_of_one.top / ".git"), "in no working tree")
 
 
@@ -114,9 +114,22 @@ def test_a_suite_that_litters_is_refused(repo_of_one: Repo) -> None:
     refused(repo_of_one.charge(suite=[["sh", "-c", "touch litter"]]), r"changes litter, so no candidate")
 
 
-def test_a_filter_that_cannot_be_switched_off_is_refused(repo_of_one: Repo) -> None:
-    repo_of_one.git("config", "filter.a=b.clean", "cat")
-    refused(repo_of_one.charge(), r"content filter 'a=b'")
+def test_a_filter_whose_name_holds_any_sign_is_switched_off(repo_of_one: Repo, tmp_path: Path) -> None:
+    repo_of_one.commit({".gitattributes": "metric filter=a=b\n"})
+    for kind in ("clean", "smudge", "process"):
+        repo_of_one.git("config", f"filter.a=b.{kind}", f"touch {tmp_path / 'ran'}; cat")
+    assert LOOP.run(repo_of_one.charge(), [metric(2)]).kept == 1
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_only_settings_of_the_users_own_ignore_is_dirt(
+    repo_of_one: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ignored").write_text("new\n")
+    (tmp_path / "settings").write_text(f"[core]\n\texcludesFile = {tmp_path / 'ignored'}\n")
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "settings"))
+    (repo_of_one.top / "new").write_text("x")
+    refused(repo_of_one.charge(), "is dirty: new.*settings of your own")
 
 
 def test_the_loop_works_from_a_folder_inside_and_from_another_worktree(repo_of_one: Repo, tmp_path: Path) -> None:

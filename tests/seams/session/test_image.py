@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from hashlib import sha256
 from pathlib import Path
 
@@ -220,6 +222,69 @@ def test_a_dump_that_fails_leaves_the_image_that_was_there(tmp_path: Path) -> No
     broken.trajectory = ({"step": 1}, object())
     with pytest.raises(TypeError):
         IMAGES.dump(broken, folder, now=NOW)
+    assert bytes_of(folder) == before
+    assert names(tmp_path) == ["image"]
+
+
+@pytest.fixture
+def order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What is forced onto the disk and what is renamed, in their order; a folder that has no name yet is ``new``."""
+    found: list[str] = []
+    fsync, rename = os.fsync, Path.rename
+
+    def shown(place: Path) -> str:
+        return "/".join("new" if name.startswith(".image.") else name for name in place.parts[-2:])
+
+    def forced(fd: int) -> None:
+        found.append(f"force {shown(Path(f'/proc/self/fd/{fd}').readlink())}")
+        fsync(fd)
+
+    def renamed(self: Path, target: Path) -> Path:
+        found.append(f"rename {shown(self)}")
+        return rename(self, target)
+
+    monkeypatch.setattr(os, "fsync", forced)
+    monkeypatch.setattr(Path, "rename", renamed)
+    return found
+
+
+def test_a_dump_is_on_the_disk_before_its_folder_has_a_name(tmp_path: Path, order: list[str]) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    folder = dumped(home / "image")
+    files = [f"force new/{name}" for name in names(folder)]
+    assert len(files) == 7
+    assert order == [*files, "force home/new", "rename home/new", f"force {tmp_path.name}/home"]
+    order.clear()
+    dumped(folder)  # in the place of the image that is there
+    last = ["force home/new", "rename home/new", "rename home/image", "rename home/new", f"force {tmp_path.name}/home"]
+    assert order == [*files, *last]
+
+
+def test_a_dump_that_need_not_last_forces_nothing(tmp_path: Path, order: list[str]) -> None:
+    IMAGES.verify(dumped(tmp_path / "image", durable=False))
+    assert [each for each in order if each.startswith("force")] == []
+
+
+def test_an_archive_is_on_the_disk_before_its_folder_has_a_name(tmp_path: Path, order: list[str]) -> None:
+    IMAGES.pack(IMAGES.load(dumped(tmp_path / "first", durable=False)), tmp_path / "archive")
+    order.clear()
+    IMAGES.unpack(tmp_path / "archive", tmp_path / "image")
+    assert [each.split()[0] for each in order] == ["force"] * 8 + ["rename", "force"]
+
+
+def test_a_disk_that_does_not_take_it_leaves_the_image_that_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = dumped(tmp_path / "image")
+    before = bytes_of(folder)
+
+    def fails(fd: int) -> None:
+        raise OSError(errno.EIO, "the disk fails")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(OSError, match="the disk fails"):
+        IMAGES.dump(Session("another"), folder, now=NOW)
     assert bytes_of(folder) == before
     assert names(tmp_path) == ["image"]
 

@@ -50,6 +50,17 @@ def test_both_rates_with_their_arms_and_their_coverage() -> None:
     assert "1 skip_unpushed, 1 skip_unwitnessed, 1 would_close" in told
 
 
+def test_one_audit_gives_both_rates_as_each_is_alone() -> None:
+    probe = Probe()
+    try:
+        found = probe.open_all("closure_rate", make(), None, {})
+    finally:
+        probe.close()
+    assert found == {kpi: opened(kpi, make()) for kpi in Probe.kpis}
+    nobody = Probe().open_all("closure_rate", Offering(None), None, {})
+    assert {kpi: each.reason for kpi, each in nobody.items()} == dict.fromkeys(Probe.kpis, "not-offered")
+
+
 def test_the_repository_is_the_same_wherever_it_is_made(monkeypatch) -> None:
     monkeypatch.setenv("GIT_AUTHOR_NAME", "somebody else")
     monkeypatch.setenv("TZ", "Asia/Tokyo")

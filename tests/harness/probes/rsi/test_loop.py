@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,33 @@ def test_a_rate_and_its_histogram(kpi: str) -> None:
 
 def test_a_rate_repeats_to_the_last_word() -> None:
     assert opened(Probe(), "keep_rate", make()) == opened(Probe(), "keep_rate", make())
+
+
+class Counted:
+    """The reference runtime, whose loop notes how often it was run."""
+
+    name, version = "counted", "1"
+
+    def __init__(self) -> None:
+        self.runs = 0
+
+    def offer(self, seam: str, engine: Any) -> Any:
+        outer = self
+
+        class Loop(ReferenceLoop):
+            def run(self, *words: Any, **more: Any) -> Any:
+                outer.runs += 1
+                return super().run(*words, **more)
+
+        return Loop() if seam == "rsi/loop" else None
+
+
+def test_one_run_of_the_loop_gives_every_rate_as_each_is_alone() -> None:
+    runtime = Counted()
+    found = Probe().open_all("keep_rate", runtime, None, {})
+    assert runtime.runs == 1
+    assert found == {kpi: opened(Probe(), kpi, make()) for kpi in RATES}
+    assert set(Probe().open_all("vs_main_freshness", make(), None, {})) == {"vs_main_freshness"}
 
 
 def test_an_asynchronous_loop_is_awaited() -> None:

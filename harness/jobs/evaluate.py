@@ -1,7 +1,7 @@
 """Evaluate cases: each line becomes an answer or says why it could not, in order, one at a time.
 
-Nothing is kept from one case to the next but counts and the intervals that were drawn, so that a stream of any length
-runs in the same memory.
+Nothing is kept from one case to the next but counts, the intervals that were drawn and a few answers, so that a stream
+of any length runs in the same memory.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from harness.formats.case_lines import Line, bounded_lines
 from harness.formats.evaluation_case import read_case
 from harness.formats.limits import FormatError, Limits
 from harness.jobs.evaluate_config import Deployment
+from harness.jobs.evaluate_once import Once
 from harness.judge.evaluation.judge import Evaluation, judge
 from harness.record.evaluation_result import NotFiniteError
-from harness.record.evaluation_write import response
+from harness.record.evaluation_write import addressed
 from kpis.rules.criticality import CriticalityError
 from kpis.rules.presence import present
 from kpis.rules.run import findings
 from kpis.terms.claim import VerdictState
 from kpis.terms.evaluation_case import Case
-from kpis.terms.evaluation_words import Correction, Need
+from kpis.terms.evaluation_words import Need
 
-__all__ = ["Answer", "Judgement", "carried", "evaluate", "evaluate_case", "evaluate_stream"]
+__all__ = ["ENGINE", "Answer", "Judgement", "carried", "evaluate", "evaluate_stream"]
 
 ENGINE = f"loopladder {__version__}"
-_EVERYTHING = "No eval_type was named, so every bundle ran."
 _ID_LENGTH = 16
 
 
@@ -55,6 +55,9 @@ class Answer:
         return None if self.judgement is None else self.judgement.evaluation.verdict.state
 
 
+_Evaluated = tuple[Judgement, dict[str, Any]]
+
+
 def evaluate(case: Case, deployment: Deployment) -> Evaluation:
     """One case, judged.
 
@@ -69,9 +72,7 @@ def carried(case: Case) -> frozenset[Need]:
     return frozenset(need for need, there in present(case).items() if there)
 
 
-def evaluate_case(
-    body: bytes, deployment: Deployment, judged_at: str, limits: Limits
-) -> tuple[Judgement, dict[str, Any]]:
+def _evaluated(body: bytes, once: Once, deployment: Deployment, judged_at: str, limits: Limits) -> _Evaluated:
     """The judgement of the case in ``body``, and the answer as plain values.
 
     The id follows from the case and from what it was judged by, so that the same question has the same one.
@@ -81,19 +82,10 @@ def evaluate_case(
         NotFiniteError: its numbers lead to one that JSON cannot hold.
     """
     case = read_case(body, deployment.settings, deployment.rules, limits)
-    found = evaluate(case, deployment)
-    made_with = f"{ENGINE}\n{found.provenance and (found.provenance.ruleset, found.provenance.config)}\n"
-    ident = hashlib.sha256(made_with.encode() + body).hexdigest()[:_ID_LENGTH]
-    document = response(
-        found,
-        ident=ident,
-        case=case.id,
-        judged_at=judged_at,
-        engine=f"{ENGINE} as the reference" if deployment.is_reference else ENGINE,
-        note=None if case.named_type else _EVERYTHING,
-        counted=case.settings.has(Correction.COVERAGE_IS_COUNTED),
-    )
-    return Judgement(case, found), document
+    evaluation, document = once.answered(case, findings(case), carried(case))
+    made_with = evaluation.provenance and (evaluation.provenance.ruleset, evaluation.provenance.config)
+    ident = hashlib.sha256(f"{ENGINE}\n{made_with}\n".encode() + body).hexdigest()[:_ID_LENGTH]
+    return Judgement(case, evaluation), addressed(document, ident=ident, case=case.id, judged_at=judged_at)
 
 
 def evaluate_stream(
@@ -101,12 +93,13 @@ def evaluate_stream(
 ) -> Iterator[Answer]:
     """An answer for each line of ``stream`` that holds something; ``name`` is how its reader knows it."""
     limits = limits or Limits()
+    once = Once(deployment, ENGINE)
     for line in bounded_lines(stream, limits):
         if line.body is None:
             yield _bad(line, name, f"The case is longer than {limits.max_line:,} bytes")
             continue
         try:
-            judgement, document = evaluate_case(line.body, deployment, now(), limits)
+            judgement, document = _evaluated(line.body, once, deployment, now(), limits)
         except (FormatError, CriticalityError, NotFiniteError) as error:
             yield _bad(line, name, str(error))
         else:

@@ -17,7 +17,7 @@ from harness.judge.evaluation.provenance import Provenance
 from harness.judge.evaluation.scores import Tally
 from harness.record.evaluation_result import result
 
-__all__ = ["encode", "response"]
+__all__ = ["addressed", "encode", "response"]
 
 _ENCODER = msgspec.json.Encoder(order="sorted")
 
@@ -76,6 +76,16 @@ def response(
     if note is not None:
         document["note"] = note
     return document
+
+
+def addressed(document: dict[str, Any], *, ident: str, case: str, judged_at: str) -> dict[str, Any]:
+    """``document``, which :func:`response` made, as the answer for a case that came to the same; parts are shared."""
+    own = {**document, "id": ident}
+    if case:
+        own["case"] = case
+    if "provenance" in document:
+        own["provenance"] = {**document["provenance"], "judgedAt": judged_at}
+    return own
 
 
 def _counts(counted: Tally) -> dict[str, Any]:

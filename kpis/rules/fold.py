@@ -42,17 +42,22 @@ _ODD = (
     rf"|(?<![{_SEEN_WHITE}{UNSEEN}])[{_MARKS}]*+)"
 )
 _ASCII = re.compile(r"[\t-\r ](?:[\t-\r ]++|(?<![ \n]))")
+_ALL_ASCII = bytes(range(128))
 _WITHOUT_MARKS = re.compile(_ODD)
 _WITH_MARKS = re.compile(rf"[A-Za-z][{_MARKS}]++|{_ODD}")
 
 
 class Folded:
-    """A text without its disguise. ``text`` is the folded text; places in it go back by ``raw_span``."""
+    """A text without its disguise. ``text`` is the folded text; places in it go back by ``raw_span``.
 
-    def __init__(self, raw: str, odd: re.Pattern[str]) -> None:
+    ``same_words`` says that nothing but white space was folded.
+    """
+
+    def __init__(self, raw: str, odd: re.Pattern[str], text: str | None = None) -> None:
         self.raw = raw
         self._odd = odd
-        self.text = odd.sub(_folded, raw)
+        self.same_words = text is not None
+        self.text = odd.sub(_folded, raw) if text is None else text
 
     @cached_property
     def _pieces(self) -> tuple[list[int], list[int], list[int]]:
@@ -100,8 +105,30 @@ class Folded:
 def fold(raw: str) -> Folded:
     """``raw`` without its disguise; an equal text when it wears none."""
     if raw.isascii():
-        return Folded(raw, _ASCII)
+        return Folded(raw, _ASCII, _shortened(raw))
+    beyond = raw.encode("utf-8", "surrogatepass").translate(None, _ALL_ASCII).decode("utf-8", "surrogatepass")
+    if all(map(_stays, set(beyond))):
+        return Folded(raw, _WITHOUT_MARKS, _shortened(raw))
     return Folded(raw, _WITH_MARKS if _ANY_MARK.search(raw) else _WITHOUT_MARKS)
+
+
+def _shortened(raw: str) -> str | None:
+    """``raw`` folded, if it has nothing to fold but spaces and line feeds; None if it has tabs or the like."""
+    if "\t" in raw or "\r" in raw or "\v" in raw or "\f" in raw:
+        return None
+    if "\n" in raw:
+        first, *between, last = raw.split("\n")
+        kept = [line for line in [line.strip(" ") for line in between] if line]
+        raw = "\n".join([first.rstrip(" "), *kept, last.lstrip(" ")])
+    while "  " in raw:  # each time a run is half as long
+        raw = raw.replace("  ", " ")
+    return raw
+
+
+@lru_cache(maxsize=1 << 16)
+def _stays(character: str) -> bool:
+    """Whether the character, which is none of ASCII, stays as it is wherever it stands."""
+    return not _ANY_MARK.match(character) and character not in WHITE + UNSEEN and _read(character) == character
 
 
 def _folded(odd: re.Match[str]) -> str:

@@ -8,28 +8,9 @@ patterns ``~`` stands for white space of any length.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from kpis.rules.injection_sign import calls_bot, ends_key, opens_turn, sign
 
-__all__ = ["PHRASES", "STRUCTURES", "Sign"]
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """One pattern. It is tried when one of ``anchors`` is in the folded text, in small letters and on one line.
-
-    ``in_comments`` looks only inside comments.
-    """
-
-    pattern: re.Pattern[str]
-    anchors: tuple[str, ...]
-    in_comments: bool = False
-
-
-def _sign(pattern: str, *anchors: str, in_comments: bool = False, exact: bool = False) -> Sign:
-    flags = re.ASCII | re.MULTILINE | (re.ASCII if exact else re.IGNORECASE)
-    return Sign(re.compile(pattern.replace("~", r"\s++"), flags), anchors, in_comments)
-
+__all__ = ["PHRASES", "STRUCTURES"]
 
 _EARLIER = r"(?:previous|prior|above|earlier|preceding|foregoing|former|initial|original|system)"
 _ORDERS = r"(?:instructions?|prompts?|rules?|directions?|directives?|guidelines?|commands?|messages?|context)"
@@ -42,30 +23,38 @@ _AGENT = r"(?:ai|llm|agent|assistant|language~model|model|bot|chatbot)"
 _AGENTS = ("ai", "llm", "agent", "assistant", "model", "bot")
 _JUDGE = r"(?:evaluator|grader|reviewer|judge|scorer|rater)"
 _JUDGES = ("evaluator", "grader", "reviewer", "judge", "scorer", "rater")
+_JUDGING = " ".join(f"{who} {who}s" for who in (*_JUDGES, "agent", "assistant"))
 _GUARDS = r"(?:safety|security|content|moderation|policy|compliance|ethical)"
 
 PHRASES = (
-    _sign(rf"\bignor(?:e|ing)~{_OLD_ORDERS}", "ignore ", "ignoring "),
-    _sign(rf"\bdisregard(?:ing)?~{_OLD_ORDERS}", "disregard"),
-    _sign(rf"\byou{_ARE}~now~an?\b", "re now a"),
-    _sign(r"\bsystem\s*+:\s*+you\b", "system"),
-    _sign(r"\bdan\b[\w\W]{0,80}?\bjailbreak|\bjailbreak[\w\W]{0,80}?\bdan\b", "jailbreak"),
-    _sign(
+    sign(rf"\bignor(?:e|ing)~{_OLD_ORDERS}", "ignore ignoring", "ignore ", "ignoring "),
+    sign(rf"\bdisregard(?:ing)?~{_OLD_ORDERS}", "disregard disregarding", "disregard"),
+    sign(rf"\byou{_ARE}~now~an?\b", "now", "re now a"),
+    sign(r"\bsystem\s*+:\s*+you\b", "system", "system:", "system :"),
+    sign(r"\bdan\b[\w\W]{0,80}?\bjailbreak|\bjailbreak[\w\W]{0,80}?\bdan\b", "dan", "jailbreak"),
+    sign(
         rf"\bbypass(?:ing)?~(?:(?:all|any|the|your|its|of)~){{0,3}}{_GUARDS}~"
         r"(?:filters?|guidelines?|checks?|controls?|measures?|restrictions?|rules?|polic(?:y|ies)|protocols?)\b",
+        "bypass bypassing",
         "bypass",
     ),
-    _sign(r"\bact~as~an?\b", "act as a"),
-    _sign(rf"\bpretend(?:ing)?~(?:to~be|(?:that~)?you{_ARE})\b", "pretend"),
-    _sign(rf"\boverrid(?:e|ing)~(?:(?:all|any|the|your|my|of|these|{_EARLIER})~){{0,4}}{_ORDERS}\b", "overrid"),
-    _sign(r"\b(?:my|your)~new~role~is\b", "new role is"),
-    _sign(
+    sign(r"\bact~as~an?\b", "act", "act as a"),
+    sign(rf"\bpretend(?:ing)?~(?:to~be|(?:that~)?you{_ARE})\b", "pretend pretending", "pretend"),
+    sign(
+        rf"\boverrid(?:e|ing)~(?:(?:all|any|the|your|my|of|these|{_EARLIER})~){{0,4}}{_ORDERS}\b",
+        "override overriding",
+        "override ",
+        "overriding ",
+    ),
+    sign(r"\b(?:my|your)~new~role~is\b", "role", "new role is"),
+    sign(
         r"\b(?:reveal|show|print|display|output|repeat|disclose|leak|share)(?:~me|~us)?~"
         r"(?:(?:all|of|your|the|this|full|entire|hidden|secret|complete|initial|original)~){0,4}system~prompt\b",
+        "prompt",
         "system prompt",
     ),
-    _sign(r"\bjailbroken\b", "jailbroken"),
-    _sign(r"\bforget~everything\b", "forget everything"),
+    sign(r"\bjailbroken\b", "jailbroken", "jailbroken"),
+    sign(r"\bforget~everything\b", "forget", "forget everything"),
 )
 """Numbered from 1 in this order."""
 
@@ -88,86 +77,105 @@ _SCORING = (
     r"|\b(?:score|rating|grade)(?:~of|~is|~to|:|=)?\s?(?:10/10|5/5|100\b|1\.0|10?\b)"
 )
 
+_AUTHORIZE = tuple(f"authori{letter}{ending}" for letter in "sz" for ending in ("e", "es", "ed", "ing"))
+_READING = "reading processing parsing summarizing summarising evaluating reviewing"
+
 STRUCTURES = (
-    _sign(rf"[\"']{_KEYS}[\"']\s*+:", *_KEY_PARTS),
-    _sign(
+    sign(rf"[\"']{_KEYS}[\"']\s*+:", "", *_KEY_PARTS, gate=ends_key),
+    sign(
         rf":\s*+\"[^\"]{{0,200}}?\b(?:(?:ignore|disregard|override)~{_OLD_ORDERS}|forget~everything\b)",
-        "ignore ",
-        "disregard ",
-        "override ",
-        "forget everything",
+        "ignore disregard override forget",
+        *("ignore ", "disregard ", "override ", "forget everything"),
     ),
-    _sign(r"\[\s*+system\s*+[:\]]\s*+\w", "[system", "[ system"),
-    _sign(rf"\[\s*+(?:assistant|agent|ai|llm|admin|developer|inst(?:ruction)?s?)\s*+[:\]]\s*+{_DO}\b", "["),
-    _sign(r"\bassistant[ _-]override\b", "override"),
-    _sign(rf"^[ \t>*#]{{0,8}}+(?:system|assistant)\**+[ \t]*+:\**+[ \t]*+(?:please~)?{_DO}\b", "system", "assistant"),
-    _sign(
+    sign(r"\[\s*+system\s*+[:\]]\s*+\w", "system", "[system", "[ system"),
+    sign(
+        rf"\[\s*+(?:assistant|agent|ai|llm|admin|developer|inst(?:ruction)?s?)\s*+[:\]]\s*+{_DO}\b",
+        "",
+        "[",
+        gate=opens_turn,
+    ),
+    sign(
+        r"\bassistant[ _-]override\b",
+        "assistant assistant_override",
+        "override",
+    ),
+    sign(
+        rf"^[ \t>*#]{{0,8}}+(?:system|assistant)\**+[ \t]*+:\**+[ \t]*+(?:please~)?{_DO}\b",
+        "system assistant",
+        *("system:", "system :", "system*", "assistant:", "assistant :", "assistant*"),
+    ),
+    sign(
         rf"\A(?:please~)?(?:ignore|disregard|forget|override|bypass)\s|{_SCORING}|\b(?:ignore|disregard)~{_OLD_ORDERS}"
         r"|\bdo~not~(?:mention|reveal|tell|report|flag)\b",
         "",
+        "",
         in_comments=True,
     ),
-    _sign(
+    sign(
         r"\A(?:(?:note|message|instructions?|attention|hey|dear)[ ,:]{0,2}(?:(?:to|for)~)?(?:(?:the|any|all)~)?)?"
         rf"(?:(?:ai|automated)~)?(?:{_AGENT}|{_JUDGE})s?\b[^\n]{{0,80}}?"
         r"\b(?:note|must|should|please|score|rate|grade|skip|ignore|approve|pass|treat|do~not|always|output|say|respond)\b",
-        *_AGENTS,
-        *_JUDGES,
+        "",
+        *(*_AGENTS, *_JUDGES),
         in_comments=True,
     ),
-    _sign(
+    sign(
         r"\b(?:note|message|memo)~(?:to|for)~(?:(?:the|any|all|an)~)?(?:ai|llm|(?:ai~)?agent|(?:ai~)?assistant)s?\b",
-        "note to ",
-        "note for ",
-        "message to ",
-        "message for ",
-        "memo to ",
-        "memo for ",
+        "note message memo",
+        *(f"{what} {whom} " for what in ("note", "message", "memo") for whom in ("to", "for")),
     ),
-    _sign(
+    sign(
         rf"\b(?:for|to|dear|attention)~(?:(?:the|any|all|an)~)?{_AGENT}s?~(?:\w{{1,20}}~){{0,3}}?"
         r"(?:reading|processing|parsing|summari[sz]ing|evaluating|reviewing)\b",
-        " reading",
-        " processing",
-        " parsing",
-        " summari",
-        " evaluating",
-        " reviewing",
+        _READING,
+        *(" reading", " processing", " parsing", " summari", " evaluating", " reviewing"),
     ),
-    _sign(
+    sign(
         rf"\b{_AGENT}s?~(?:(?:that|who|which)~(?:is|are)~)?(?:reading|processing|parsing)~this\b",
-        "reading this",
-        "processing this",
-        "parsing this",
+        _READING,
+        *("reading this", "processing this", "parsing this"),
     ),
-    _sign(
+    sign(
         rf"\bif~you{_ARE}~(?:an?|the)~(?:(?:automated|autonomous|helpful|large)~)?"
         r"(?:ai|llm|language~model|agent|assistant|bot|chatbot)\b",
-        "if you",
+        "if",
+        *("if you are ", "if you're ", "if you\u2019re "),
     ),
-    _sign(rf"\b(?:ai|automated|llm)~(?:{_JUDGE}|agent|assistant)s?\s*+:\s", "ai ", "automated ", "llm "),
-    _sign(r"(?<=[\w -])bot\s*+:\s*+(?:after|when|once|before|upon)\b", "bot:", "bot :"),
-    _sign(r"(?<=[A-Z0-9][_-])BOT\s*+:", "-bot", "_bot", exact=True),
-    _sign(r"\b(?:assistant|agent|ai)~instructions?\s*+:", "instruction"),
-    _sign(r"\bbase64\b[\w\W]{0,120}?\b(?:follow|execute|obey|run|comply)\b", "base64"),
-    _sign(
+    sign(rf"\b(?:ai|automated|llm)~(?:{_JUDGE}|agent|assistant)s?\s*+:\s", _JUDGING, "ai ", "automated ", "llm "),
+    sign(r"(?<=[\w -])bot\s*+:\s*+(?:after|when|once|before|upon)\b", "", "bot:", "bot :", gate=calls_bot),
+    sign(r"(?<=[A-Z0-9][_-])BOT\s*+:", "", "bot:", "bot :", gate=calls_bot, exact=True),
+    sign(
+        r"\b(?:assistant|agent|ai)~instructions?\s*+:",
+        "instruction instructions",
+        *("instruction:", "instruction :", "instructions:", "instructions :"),
+    ),
+    sign(r"\bbase64\b[\w\W]{0,120}?\b(?:follow|execute|obey|run|comply)\b", "base64 base6a", "base64", "base6a"),
+    sign(
         rf"\byou{_ARE}~no~longer~(?:(?:an?|the|bound)~)?(?:\w{{1,20}}~){{0,3}}?(?:assistant|ai|model|chatbot)\b",
+        "longer",
         "re no longer",
     ),
-    _sign(r"\bfrom~now~on,?~you(?:~will|~must|~shall|~are~to|['\u2019]ll)\b", "from now on"),
-    _sign(
+    sign(r"\bfrom~now~on,?~you(?:~will|~must|~shall|~are~to|['\u2019]ll)\b", "now", "from now on"),
+    sign(
         r"\bauthori[sz](?:e|es|ed|ing)~you~to~(?:bypass|ignore|skip|override|disable)\b",
-        "authoriz",
-        "authoris",
+        " ".join(_AUTHORIZE),
+        *(f"{word} you " for word in _AUTHORIZE),
     ),
-    _sign(
+    sign(
         r"\bassistant~(?:should|must|needs~to)~(?:(?:now|then|immediately)~)?(?:call|run|execute|invoke)\b",
-        "assistant ",
+        "assistant",
+        *("assistant should ", "assistant must ", "assistant needs "),
     ),
-    _sign(r"\byour~(?:real|actual|true)~instructions\b", "instructions"),
-    _sign(rf"display\s*+:\s*+none[^>]{{0,80}}+>\s*+(?:{_AGENT}|system|{_JUDGE})\b", "display"),
-    _sign(
-        r"\bassistant\s*+:\s*+(?:delete|run|execute|send|transfer|drop|wipe|exfiltrate)\b", "assistant:", "assistant :"
+    sign(
+        r"\byour~(?:real|actual|true)~instructions\b",
+        "real actual true",
+        "instructions",
+    ),
+    sign(rf"display\s*+:\s*+none[^>]{{0,80}}+>\s*+(?:{_AGENT}|system|{_JUDGE})\b", "", "display:", "display :"),
+    sign(
+        r"\bassistant\s*+:\s*+(?:delete|run|execute|send|transfer|drop|wipe|exfiltrate)\b",
+        "assistant",
+        *("assistant:", "assistant :"),
     ),
 )
 """Numbered from 1 in this order."""

@@ -6,10 +6,11 @@ reader can tell a text without addresses from one whose addresses are all exampl
 
 from __future__ import annotations
 
-from collections import Counter
+from functools import lru_cache
 
 from kpis.rules.claims import fired, quiet
-from kpis.rules.pii_patterns import LONG_NUMBER, PII
+from kpis.rules.outline import Part, parts_of
+from kpis.rules.pii_patterns import PII, Look
 from kpis.rules.subject import Rule, Subject
 from kpis.terms.evaluation import EvidenceItem, RuleClaim, RuleFacts, Span
 from kpis.terms.evaluation_words import (
@@ -25,31 +26,37 @@ from kpis.terms.evaluation_words import (
 __all__ = ["NO_PII"]
 
 _RESERVED = "IP Address"
+_QUIET = quiet("The output holds no personal data")
+
+
+@lru_cache(maxsize=1 << len(Part))
+def _possible(parts: frozenset[Part]) -> tuple[Look, ...]:
+    """Those of the patterns that a text with these parts can match."""
+    return tuple(look for look in PII if look.part is None or look.part in parts)
 
 
 def _evaluate(subject: Subject) -> RuleClaim:
     folded = subject.folded
     spans: list[EvidenceItem] = []
-    found: Counter[str] = Counter()
-    nobodys: Counter[str] = Counter()
-    long_number = LONG_NUMBER.search(folded.text) is not None
-    for look in PII:
-        if look.long_number and not long_number:
-            continue
+    found: dict[str, int] = {}
+    nobodys: dict[str, int] = {}
+    for look in _possible(parts_of(folded.text)):
         for match in look.matches(folded.text, subject.folded_lower):
             if look.placeholder is not None and look.placeholder(match.group(look.group)):
-                nobodys[look.label] += 1
+                nobodys[look.label] = nobodys.get(look.label, 0) + 1
                 continue
-            found[look.label] += 1
+            found[look.label] = found.get(look.label, 0) + 1
             if len(spans) < MOST_EVIDENCE:
                 spans.append(Span("output", *folded.raw_span(*match.span()), look.label))
     if found:
         named = ", ".join(f"{label} ({count})" for label, count in found.items())
         return fired(f"The output holds {named}", evidence=spans)
+    if not nobodys:
+        return _QUIET
     reserved = nobodys.pop(_RESERVED, 0)
-    told = ["The output holds no personal data"]
+    told = [_QUIET.note]
     if nobodys:
-        told.append(f"placeholders that are nobody's: {nobodys.total()}")
+        told.append(f"placeholders that are nobody's: {sum(nobodys.values())}")
     if reserved:
         told.append(f"addresses of reserved networks: {reserved}")
     return quiet("; ".join(told))

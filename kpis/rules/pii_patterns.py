@@ -8,22 +8,23 @@ themselves, which lets the engine run over everything else.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from kpis.rules import pii_checks as checks
 from kpis.rules.anchors import holds_any
+from kpis.rules.outline import Part
 
-__all__ = ["LONG_NUMBER", "PII", "Look"]
+__all__ = ["PII", "Look"]
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """One pattern.
 
-    It is tried when one of ``anchors``, in small letters, is in the text, and ``gate``, which is quicker, finds
-    something. ``check`` must hold for a match to be one; a match for which ``placeholder`` holds is nobody's. Both are
-    asked about the part ``group``, and the whole match is reported. A ``long_number`` has nine digits at least.
+    It is tried when the text holds ``part``, when one of ``anchors``, in small letters, is in it, and when ``gate``,
+    which is quicker, finds something. ``check`` must hold for a match to be one; a match for which ``placeholder``
+    holds is nobody's. Both are asked about the part ``group``, and the whole match is reported.
     """
 
     label: str
@@ -33,17 +34,17 @@ class Look:
     check: Callable[[str], bool] | None = None
     placeholder: Callable[[str], bool] | None = None
     group: int = 0
-    long_number: bool = False
+    part: Part | None = None
 
-    def matches(self, text: str, lower: str) -> Iterator[re.Match[str]]:
+    def matches(self, text: str, lower: str) -> Iterable[re.Match[str]]:
         """Every match in ``text`` that the check bears out; ``lower`` is the text in small letters."""
         if self.anchors and not holds_any(lower, self.anchors):
-            return
+            return ()
         if self.gate is not None and self.gate.search(text) is None:
-            return
-        for found in self.pattern.finditer(text):
-            if self.check is None or self.check(found.group(self.group)):
-                yield found
+            return ()
+        found = self.pattern.finditer(text)
+        check = self.check
+        return found if check is None else (match for match in found if check(match.group(self.group)))
 
 
 def _look(
@@ -54,14 +55,11 @@ def _look(
     check: Callable[[str], bool] | None = None,
     placeholder: Callable[[str], bool] | None = None,
     group: int = 0,
-    long_number: bool = False,
+    part: Part | None = None,
 ) -> Look:
     quick = None if gate is None else re.compile(gate, re.ASCII)
-    return Look(label, re.compile(pattern, re.ASCII), anchors, quick, check, placeholder, group, long_number)
+    return Look(label, re.compile(pattern, re.ASCII), anchors, quick, check, placeholder, group, part)
 
-
-LONG_NUMBER = re.compile(r"[0-9](?:[ .()-]{0,3}[0-9]){8}")
-"""Nine digits, near enough to be one number however it is grouped."""
 
 _DATE = r"(?:[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[/.-][0-9]{1,2}[/.-](?:[0-9]{4}|[0-9]{2}))(?![0-9])"
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
@@ -69,20 +67,26 @@ _LOCAL = r"[A-Za-z0-9._%+-]"
 _WORD = r"[a-z]{3,8}"
 
 PII = (
-    _look("SSN", r"[0-9](?<![\w-][0-9])[0-9]{2}-[0-9]{2}-[0-9]{4}(?![\w-])", "-", check=checks.ssn, long_number=True),
+    _look(
+        "SSN",
+        r"[0-9](?<![\w-][0-9])[0-9]{2}-[0-9]{2}-[0-9]{4}(?![\w-])",
+        gate=r"-[0-9]{2}-[0-9]{4}",
+        check=checks.ssn,
+        part=Part.LONG_NUMBER,
+    ),
     _look(
         "Credit Card",
         r"[0-9](?<!\w[0-9])[0-9]{3}(?:[ -]?[0-9]{4}){3}(?!\w)",
         check=checks.card,
         placeholder=checks.documentation_card,
-        long_number=True,
+        part=Part.LONG_NUMBER,
     ),
     _look(
         "Phone",
         r"(?<![\w.+-])(?:\+?1[ .-]?)?(?:\([2-9][0-9]{2}\)|[2-9][0-9]{2})[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}(?!\w)",
         gate=r"[2-9][0-9]{2}\)?[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}",
         placeholder=checks.nobodys_phone,
-        long_number=True,
+        part=Part.LONG_NUMBER,
     ),
     _look(
         "Email",
@@ -90,7 +94,7 @@ PII = (
         "@",
         placeholder=checks.documentation_email,
     ),
-    _look("IBAN", r"[A-Z](?<!\w[A-Z])[A-Z][0-9]{2}[A-Z0-9]{10,30}(?!\w)", check=checks.iban),
+    _look("IBAN", r"[A-Z](?<!\w[A-Z])[A-Z][0-9]{2}[A-Z0-9]{10,30}(?!\w)", check=checks.iban, part=Part.ACCOUNT),
     _look("Passport", r"(?i:passports?)\b[^\n]{0,40}?\b(?:[A-Za-z][0-9]{8}|[0-9]{9})\b", "passport"),
     _look(
         "Date of Birth",
@@ -109,7 +113,7 @@ PII = (
     _look(
         "IP Address",
         rf"(?<![\w.]){_OCTET}(?:\.{_OCTET}){{3}}(?!\w|\.[0-9])",
-        gate=r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}",
+        gate=r"\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]",
         placeholder=checks.reserved_ip,
     ),
     _look(
@@ -120,21 +124,25 @@ PII = (
         "key",
         "bearer",
         placeholder=checks.masked,
+        part=Part.LONG_WORD,
     ),
-    _look("AWS Access Key", r"\bA[KS]IA[A-Z0-9]{16}\b", "akia", "asia"),
+    _look("AWS Access Key", r"\bA[KS]IA[A-Z0-9]{16}\b", "akia", "asia", part=Part.LONG_WORD),
     _look("Slack Token", r"\bxox[abprs]-[A-Za-z0-9-]{10,250}", "xox"),
-    _look("SendGrid Key", r"\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}", "sg."),
-    _look("GitHub Token", r"\bgh[oprsu]_[A-Za-z0-9]{36,251}", "gho_", "ghp_", "ghr_", "ghs_", "ghu_"),
-    _look("Google API Key", r"\bAIza[A-Za-z0-9_-]{30,40}", "aiza"),
-    _look("npm Token", r"\bnpm_[A-Za-z0-9]{30,64}", "npm_"),
-    _look("DigitalOcean Token", r"\bdop_v1_[a-f0-9]{50,70}", "dop_v1_"),
+    _look("SendGrid Key", r"\bSG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,128}", "sg.", part=Part.LONG_WORD),
+    _look(
+        "GitHub Token", r"\bgh[oprsu]_[A-Za-z0-9]{36,251}", "gho_", "ghp_", "ghr_", "ghs_", "ghu_", part=Part.LONG_WORD
+    ),
+    _look("Google API Key", r"\bAIza[A-Za-z0-9_-]{30,40}", "aiza", part=Part.LONG_WORD),
+    _look("npm Token", r"\bnpm_[A-Za-z0-9]{30,64}", "npm_", part=Part.LONG_WORD),
+    _look("DigitalOcean Token", r"\bdop_v1_[a-f0-9]{50,70}", "dop_v1_", part=Part.LONG_WORD),
     _look("Private Key", r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY-----", "-----begin"),
     _look(
         "Seed Phrase",
         r"(?i:\b(?:seed|recovery|mnemonic) (?:phrase|words?)\b)"
         rf"[\w\W]{{0,120}}?(?<![A-Za-z])(?:{_WORD}[ \n]){{11}}{_WORD}(?![A-Za-z])",
-        "phrase",
-        "word",
+        "seed ",
+        "recovery ",
+        "mnemonic ",
     ),
 )
 """In the order in which they are reported."""

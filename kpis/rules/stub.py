@@ -33,6 +33,8 @@ _FEW = 2
 _REACH = 160
 """Characters between the two ends of a shape."""
 
+_QUIET = quiet("The output shows no sign of work that was left out")
+
 _SPOKEN_OF = re.compile(
     r"\b(?:an?|the|any|no|each|every|this|that|these|those|some|all|your|my|our|its|his|her|their)"
     r"[ \t]+[\"'`\u201c\u2018]?\Z",
@@ -54,6 +56,7 @@ def _word(marker: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){re.escape(marker)}(?!\w)", re.ASCII)
 
 
+@lru_cache(maxsize=256)
 def _is_word(marker: str) -> bool:
     """Whether the marker is one word in capitals: only so written it marks anything."""
     return marker.isupper() and marker.isalpha()
@@ -96,11 +99,13 @@ def _not_implemented(text: str, lower: str) -> int:
     )
 
 
-def _promises(text: str, lower: str) -> list[int]:
+def _promises(subject: Subject) -> list[int]:
     """Where each promise begins that is not quoted, in order."""
+    text, lower = subject.output, subject.lower
     found = [
         match.span()
         for promise in PROMISES
+        if not subject.lacks(promise.words)
         if promise.also in lower and holds_any(lower, promise.anchors)
         for match in promise.pattern.finditer(lower if len(lower) == len(text) else text)
     ]
@@ -110,15 +115,15 @@ def _promises(text: str, lower: str) -> list[int]:
     return sorted(start for start, end in found if not quotes.hold(start, end))
 
 
-def _defers(text: str, lower: str) -> tuple[int, int] | None:
+def _defers(subject: Subject) -> tuple[int, int] | None:
     """The first sentence that promises, where promises are the answer."""
-    promises = _promises(text, lower)
+    promises = _promises(subject)
     if not promises:
         return None
     first: tuple[int, int] | None = None
     total = promised = count = 0
     last = False
-    for sentence in _SENTENCE.finditer(text):
+    for sentence in _SENTENCE.finditer(subject.output):
         start, end = sentence.span()
         length = len(sentence.group().strip())
         if not length:
@@ -150,23 +155,23 @@ def _evaluate(subject: Subject) -> RuleClaim:
         and (span := _counts(text, _places(subject, marker))) is not None
     ]
     for shape in SHAPES:
-        if shape.anchor in lower:
+        if not subject.lacks(shape.words) and (not shape.anchors or holds_any(lower, shape.anchors)):
             found = (match.span() for match in shape.pattern.finditer(text))
             span = _counts(text, _before(text, found, shape.before))
             if span is not None:
                 hits.append((shape.name, span))
-    if (promise := _defers(text, lower)) is not None:
+    if (promise := _defers(subject)) is not None:
         hits.append(("promise", promise))
+    missing = _not_implemented(text, lower)
+    if not hits and not missing:
+        return _QUIET
     places = Places(text)
     evidence: list[EvidenceItem] = [
         Span("output", places.unit(start), places.unit(end), label) for label, (start, end) in hits
     ]
-    missing = _not_implemented(text, lower)
     if missing:
         evidence.append(Pattern("not implemented", missing))
-    if evidence:
-        return fired(f"Signs of work that was left out: {len(evidence)}", evidence=evidence)
-    return quiet("The output shows no sign of work that was left out")
+    return fired(f"Signs of work that was left out: {len(evidence)}", evidence=evidence)
 
 
 NO_STUB = Rule(

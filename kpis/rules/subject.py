@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kpis.rules.fold import Folded, fold
+from kpis.rules.words import split_words
 from kpis.terms.evaluation import Case, RuleClaim, RuleFacts
 from kpis.terms.evaluation_words import Correction
 
 __all__ = ["Rule", "Subject"]
+
+KELVIN = "\u212a"
+"""The only character of one small letter that is ASCII; the dotted capital I has two, which shows in the length."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +42,23 @@ class Subject:
     def lower(self) -> str:
         """The text in small letters."""
         return self.case.output.lower()
+
+    @cached_property
+    def words(self) -> frozenset[str] | None:
+        """The words of the text in small letters; None where a small letter of ASCII stands for one that is not."""
+        if not self.output.isascii() and (len(self.lower) != len(self.output) or KELVIN in self.output):
+            return None
+        return frozenset(split_words(self.lower))
+
+    def lacks(self, words: tuple[frozenset[str], ...]) -> bool:
+        """Whether the text has certainly no word of one of ``words``."""
+        there = self.words
+        if there is None:
+            return False
+        for some in words:  # noqa: SIM110 - a generator costs more than what it asks
+            if there.isdisjoint(some):
+                return True
+        return False
 
     def given(self, text: str | None) -> bool:
         """Whether a text of the case counts as sent."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kpis.rules.fold import UNSEEN, fold
+from kpis.rules.fold import UNSEEN, Folded, fold
 from kpis.rules.lookalikes import LOOKALIKES
 from kpis.rules.utf16 import units
 
@@ -76,3 +76,14 @@ def test_every_stretch_leads_into_the_text(raw: str) -> None:
 @given(st.text())
 def test_what_cannot_be_seen_is_gone(raw: str) -> None:
     assert not set(fold(raw).text) & set(UNSEEN)
+
+
+@given(
+    st.text(alphabet=st.sampled_from("a b \n\n\t\r\v\f\x1c\x85.\u2014\u00e9\u4e2d\U0001f600\ud800"))
+    | st.text(alphabet=st.sampled_from("a \n\u2014\u0301\u0430\u200b\ufeff\u00a0\u2028\u2026\u00a8\u212a\u0130"))
+)
+def test_the_quick_way_folds_as_the_pieces_do(raw: str) -> None:
+    quick = fold(raw)
+    slow = Folded(raw, quick._odd)
+    assert quick.text == slow.text
+    assert not quick.same_words or raw.split() == quick.text.split()

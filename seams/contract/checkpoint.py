@@ -16,7 +16,10 @@ __all__ = ["Checkpointer", "Checkpoints", "Restored"]
 
 
 class Restored(NamedTuple):
-    """The newest state of a thread: the turn after which it was written, and every message up to then."""
+    """The newest state of a thread: the turn after which it was written, and every message up to then.
+
+    What is restored is this very record with a plain list, all of it read by then.
+    """
 
     turn: int
     messages: list[Message]
@@ -26,7 +29,11 @@ class Checkpointer(Protocol):
     """One open file. The methods may be coroutine functions."""
 
     def put(self, thread: str, turn: int, messages: Sequence[Message], added: int) -> None:
-        """Write the state after ``turn``, the last ``added`` messages being what the turn wrote; safe on return."""
+        """Write the state after ``turn``, the last ``added`` messages being what the turn wrote; safe on return.
+
+        Turns of a thread come in order, each once, and leave the messages before as they were. A thread may begin at
+        any turn, with the whole history that leads to it: all of its messages are then ``added``.
+        """
         ...
 
     def restore(self, thread: str) -> Restored | None:

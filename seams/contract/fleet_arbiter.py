@@ -16,8 +16,8 @@ __all__ = ["Arbiter", "Decision", "Lease", "Ruling"]
 class Ruling(Enum):
     """What the arbiter says.
 
-    ``held``: a live lease intersects. ``outside``: a tree leaves the root, or is no path at all. ``empty``: no tree was
-    named, and a lease on nothing protects nothing.
+    ``held``: a live lease intersects. ``outside``: a tree leaves the root, or is no path at all; a text in place of a
+    sequence of trees is none either. ``empty``: no tree was named, and a lease on nothing protects nothing.
     """
 
     ADMITTED = "admitted"
@@ -35,7 +35,10 @@ class Lease(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """A lease only where it was admitted; ``in_the_way`` are the live leases that intersect, by number."""
+    """A lease only where it was admitted; ``in_the_way`` are the live leases that intersect, by number.
+
+    What is answered is this very record, all of it decided by then.
+    """
 
     ruling: Ruling
     lease: Lease | None = None
@@ -50,7 +53,7 @@ class Arbiter(Protocol):
         ...
 
     def release(self, number: int) -> bool:
-        """End a lease; False where there is no such live one."""
+        """End a lease; False where there is no such live one, and for what is no number of a lease, such as True."""
         ...
 
     def live(self) -> Sequence[Lease]:

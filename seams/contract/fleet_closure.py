@@ -149,7 +149,8 @@ class Closure(Protocol):
     ) -> Audit:
         """Hold the tracker's ``export``, a file of JSON lines, against the repository of that folder.
 
-        A line has ``number``, ``state`` (open or closed) and, of a closed one, ``stateReason`` or ``state_reason``.
+        A line has ``number``, ``state`` (open or closed) and, of a closed one, ``stateReason`` or ``state_reason``. One
+        whose ``pull_request`` is an object, or true, is no issue.
         ``main`` names the branch; without it the one of origin is taken, and where there is no origin the local one.
         """
         ...

@@ -41,7 +41,8 @@ class Fanout(Protocol):
     def spawn(self, prefix: Agent, siblings: int, reserve: int = 0) -> Sequence[Agent]:
         """``siblings`` agents that have read what ``prefix`` has, and from now on share nothing with it or each other.
 
-        Each has room for ``reserve`` more positions before its memory has to grow. None at all is an empty sequence; a
+        The copy is made by the time this returns, and not when a sibling is read or changed for the first time. Each
+        has room for ``reserve`` more positions before its memory has to grow. None at all is an empty sequence; a
         number below zero is a ValueError.
         """
         ...

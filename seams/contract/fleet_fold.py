@@ -23,6 +23,7 @@ class Fold(Protocol):
     def fold(self, window: Sequence[Message], brought: Sequence[Brought]) -> list[Message]:
         """The next window: a new list, ``window`` and then one message for each result, by the agents' numbers.
 
+        A plain list of Messages that are there when this returns: nothing is left to be done when it is looked at.
         The order in which results arrive has no say. A message has the role ``tool`` and the name ``agent-<number>``.
         Of a body that the gates held out nothing enters, but what they left in its place. Two results of one agent, or
         a number below zero, are a ValueError.

@@ -95,7 +95,10 @@ class Host(NamedTuple):
 
 
 class Checks(NamedTuple):
-    """What the gate looks at, each a call of its own; any of them may raise."""
+    """What the gate looks at, each a call of its own; any of them may raise.
+
+    ``flagged`` answers a list or a tuple, and says True or False of each mark: anything else is a failed check.
+    """
 
     flagged: Callable[[], Sequence[Flagged]]
     account: Callable[[], str | None]
@@ -111,7 +114,8 @@ class Asks(NamedTuple):
 
     ``account``, ``loop`` and ``seats`` are commands that print one line of JSON: a name or null, and objects with the
     fields of :class:`Loop` and :class:`Seats`. Without one: the account is what LOOPLADDER_ACCOUNT names, there is no
-    loop, and no view of the seats. ``share`` of the memory is what a process is flagged beyond. A worker is a process
+    loop, and no view of the seats. ``share`` of the memory is what a process is flagged beyond; one that is below 0, or
+    no finite number, is a failed check. A worker is a process
     whose command line holds ``marker``, or whose number is in a ``*.pid`` file of ``pids``. Without ``max_workers``
     it is LOOPLADDER_MAX_WORKERS, else :data:`MAX_WORKERS`. A command has ``seconds``.
     """
@@ -139,7 +143,10 @@ class Seen(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """``cap``, ``live`` and ``limiter`` are None where a check that they hang on failed; ``notes`` are sentences."""
+    """``cap``, ``live`` and ``limiter`` are None where a check that they hang on failed; ``notes`` are sentences.
+
+    What is answered is this very record, all of it decided by then.
+    """
 
     verdict: SpawnVerdict
     cap: int | None

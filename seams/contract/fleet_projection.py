@@ -15,7 +15,7 @@ MULTIPLIER, INCREMENT, MODULUS = 1_103_515_245, 12_345, 2**31
 
 
 class Job(NamedTuple):
-    """``steps`` steps from ``seed``, by a worker who writes in ``trees``."""
+    """``steps`` steps from ``seed``, by a worker who writes in ``trees``; a text alone is no sequence of trees."""
 
     seed: int
     steps: int
@@ -29,6 +29,7 @@ class Crew(Protocol):
         """Where each job's steps lead, in the order of ``jobs``.
 
         Each is done step by step in a process of its own, ``width`` of them at a time at most, and never two at a time
-        whose trees intersect. A width below 1, or a tree that nobody may have, is a ValueError.
+        whose trees intersect. The answer is a plain list or tuple of numbers, all of them there when this returns. A
+        width below 1, or a tree that nobody may have, is a ValueError.
         """
         ...

@@ -40,11 +40,23 @@ HEADER = "image.json"
 
 
 class ImageRefusedError(ValueError):
-    """An image is not taken: ``part`` is the file, as the image or the folder names it, that it is refused for."""
+    """An image is not taken: ``part`` is the file, as the image or the folder names it, that it is refused for.
+
+    Names come from whoever made the image; in the sentence, what would not print as itself is written as an escape.
+    """
 
     def __init__(self, part: str, why: str) -> None:
-        super().__init__(f"The image is refused: {part} {why}")
+        super().__init__(f"The image is refused: {_shown(part)} {_shown(why)}")
         self.part = part
+
+
+_MOST_SHOWN = 1_000
+
+
+def _shown(text: str) -> str:
+    """``text`` on one line that no terminal obeys, and not without end."""
+    cut = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in cut)
 
 
 class RunState(IntEnum):
@@ -131,7 +143,7 @@ class Header:
     """What an image says of itself. Times are Unix seconds; ``size`` is that of the header's own file.
 
     ``digest`` covers everything else in it. ``authenticated``: a key was given and its seal is right; of a header that
-    was only written or read without a key it is False.
+    was only written or read without a key it is False. A dump and a verification return this very record.
     """
 
     id: str
@@ -210,7 +222,10 @@ IndexMode = Literal["warm", "rebuild", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """A session brought back, and how: ``kv_positions`` are those of a model's cache that came back with it."""
+    """A session brought back, and how: ``kv_positions`` are those of a model's cache that came back with it.
+
+    What is returned is this very record, of a :class:`Session` and no other kind.
+    """
 
     session: Session
     index: IndexMode
@@ -229,6 +244,9 @@ class Images(Protocol):
         self, session: Session, folder: Path, *, now: int | None = None, index: bool = True, durable: bool = True
     ) -> Header:
         """Write the image into ``folder``, whole or not at all; an image that is there already is replaced.
+
+        Only an image: a folder that holds anything else is refused and left alone. Two dumps into one folder come one
+        after the other. A load that runs while the image is replaced may be refused, and holds when it is run again.
 
         ``now`` is the time of the dump, by default the clock's; without ``index`` the words of the pages are left out.
         ``durable``: once it returns, the image outlives a power cut; every file is on the disk before ``folder`` names
@@ -259,7 +277,11 @@ class Images(Protocol):
         ...
 
     def pack(self, loaded: Loaded, file: Path) -> None:
-        """Write the image as a tar archive, which is not forced onto the disk; the same image gives the same bytes."""
+        """Write the image as a tar archive, whole or not at all; the same image gives the same bytes.
+
+        A file that is there is replaced once all is written. Nothing is forced onto the disk, so a power cut may take
+        the archive with it.
+        """
         ...
 
     def unpack(self, file: Path, folder: Path) -> None:

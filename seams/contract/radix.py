@@ -32,7 +32,11 @@ class RadixStats(NamedTuple):
 
 
 class Match(NamedTuple):
-    """Where a request's cached prefix ends, leased, and how many tokens that is."""
+    """Where a request's cached prefix ends, leased, and how many tokens that is.
+
+    ``at`` stands for this one look-up's lease, and it is what is given back: another look-up of the same prefix has a
+    lease of its own.
+    """
 
     at: object
     tokens: int
@@ -50,11 +54,18 @@ class PrefixCache(Protocol):
         ...
 
     def insert(self, at: object, suffix: Sequence[int]) -> object:
-        """Put ``suffix`` behind a leased place; the lease moves to its end, which is returned. Then make room."""
+        """Put ``suffix`` behind a leased place; the lease moves to its end, which is returned. Then make room.
+
+        What is returned is the lease to be given back, and ``at`` is none any more, unless they are the same.
+        """
         ...
 
     def done(self, at: object) -> None:
-        """Give a lease back."""
+        """Give a lease back, once.
+
+        A second time, and with what another cache gave, it should be a clear error: a cache that lets it pass takes
+        away what others hold.
+        """
         ...
 
     def evict_prefix(self, tokens: Sequence[int]) -> int:

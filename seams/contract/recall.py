@@ -52,7 +52,8 @@ class Refused:
 class Page(NamedTuple):
     """One line of the page table; of the body it holds a digest (SHA-256 in hexadecimal) and a size in bytes.
 
-    ``descriptor`` is the tool and the first line, of a sealed page the reason and the size instead. ``qid`` is the id
+    ``descriptor`` is the tool and the first line, of a sealed page the reason and the size instead; no gate is asked
+    about the names of the tool and of the witness, which are the words of whoever gave them. ``qid`` is the id
     under which it is cleared, blank unless it is sealed; ``reason`` says what for. ``valid_to`` is a moment in Unix
     seconds, of a page of class ``bounded`` alone, else 0. ``witness`` names what the page rests on, blank for nothing.
     """
@@ -121,7 +122,10 @@ class Core(Protocol):
         ...
 
     def clear(self, qid: str) -> bool:
-        """Say that a sealed page may come back; False, and nothing is noted, where no page has that id."""
+        """Say that a sealed page may come back; False, and nothing is noted, where no page has that id.
+
+        Nothing is cleared in advance: the next page that is sealed has an id that none had before.
+        """
         ...
 
     def pages(self) -> Iterator[Page]:

@@ -23,7 +23,11 @@ class Decision(Enum):
 
 
 class Profile(Enum):
-    """Which signals a change needs: gain, green suite and clean tree; gain and clean tree; or a clean tree alone."""
+    """Which signals a change needs: gain, green suite and clean tree; gain and clean tree; or a clean tree alone.
+
+    A loop takes nobody's word for the last: a change that claims it and touches anything but documents is held to the
+    first.
+    """
 
     FULL = "full"
     PROOF_CARRYING = "proof-carrying"

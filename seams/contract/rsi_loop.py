@@ -35,7 +35,8 @@ class Candidate:
     """A proposed change. ``edits`` maps a path to its new content, or to None where the file goes.
 
     Paths are relative to the top of the repository, with ``/`` between names. ``lease`` is the one file that the
-    candidate says it changes.
+    candidate says it changes. One that is none, by its name, its paths or its contents, is not tried and not kept: that
+    is a row like any other, and ends no loop.
     """
 
     name: str
@@ -49,8 +50,9 @@ class Charge:
     """What a loop is told.
 
     ``measure`` is a command that prints exactly one line ``KPI=<number>``; ``suite`` are commands that all have to end
-    with 0. Each runs in a fresh tree and within ``limit_s`` seconds. ``journal`` is a file that is appended to;
-    ``branch`` takes what is kept and must not exist. ``k`` is the breaker's, ``max_cycles`` 0 means every candidate.
+    with 0. Each is a list of words, runs in a fresh tree and within ``limit_s`` seconds, which are above 0. ``journal``
+    is a file that is appended to; ``branch`` takes what is kept and must not exist. ``k`` is the breaker's,
+    ``max_cycles`` 0 means every candidate.
     """
 
     repository: Path
@@ -72,7 +74,8 @@ class Row:
     """One line of the journal.
 
     ``mode`` is ``improve`` or ``track``. ``baseline`` is the bar before this cycle; ``candidate_metric`` is None where
-    nothing was measured. ``baseline_ref`` is the pinned commit and ``ref_name`` the name that it was pinned by. ``tip``
+    nothing was measured. ``profile`` is the one that it was held to; where it had claimed another, ``note`` says so.
+    ``baseline_ref`` is the pinned commit and ``ref_name`` the name that it was pinned by. ``tip``
     is the commit on which the candidate was tried, ``commit`` the one that holds it where it was kept. Of a track row,
     which decides nothing, ``decision`` and ``kept`` are None.
     """
@@ -173,7 +176,7 @@ class Session(Protocol):
 
 
 class Loop(Protocol):
-    """``rsi/loop``. The methods may be coroutine functions."""
+    """``rsi/loop``. The methods may be coroutine functions, and answer with these very records, all done by then."""
 
     def open(self, charge: Charge, observer: Observer | None = None) -> Session:
         """Look at the repository, pin the commit and measure it once."""

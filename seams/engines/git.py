@@ -1,9 +1,9 @@
 """Asks git of a repository that may be anybody's, and lets it run nothing of theirs: no hook, monitor, filter or fetch.
 
 Neither the user's configuration nor the machine's is read, and the caller's GIT_* variables are dropped; what the
-repository's own configuration could start is switched off. Objects are read as they are, without replacements. No
-answer is waited for without end or kept without bound, and whatever git started ends with it. What a command writes is
-the caller's to say.
+repository's own configuration could start is switched off. Objects are read as they are: neither a replacement nor a
+graft or a commit graph says who the parents of a commit are. No answer is waited for without end or kept without bound,
+and whatever git started ends with it. What a command writes is the caller's to say.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ _SETTINGS: Final = MappingProxyType(
         "core.untrackedCache": "false",
         "core.splitIndex": "false",
         "core.quotePath": "true",
+        "core.commitGraph": "false",
+        "advice.graftFileDeprecated": "false",
         "gc.auto": "0",
         "maintenance.auto": "false",
         "log.showSignature": "false",
@@ -50,11 +52,12 @@ def run(
     variables: Mapping[str, str] = _NOTHING,
     *,
     inside: bool = False,
+    seconds: float | None = None,
 ) -> Answer:
     """How ``git words`` ended in ``cwd``; ``settings`` come before those of the repository.
 
     ``variables`` are added to git's environment. ``inside``: ``cwd`` may lie deeper in the repository that is meant;
-    otherwise it is its top.
+    otherwise it is its top. Without ``seconds`` it has ten minutes.
 
     Raises:
         GitError: there is no git, ``cwd`` cannot be entered, or the answer was too long in coming, or too long.
@@ -62,7 +65,7 @@ def run(
     try:
         return ask(
             ["git", "--no-pager", "--no-optional-locks", *words],
-            seconds=_SECONDS,
+            seconds=_SECONDS if seconds is None else seconds,
             most=_MOST,
             cwd=cwd,
             feed=feed,
@@ -91,6 +94,7 @@ def _environment(cwd: Path, settings: Mapping[str, str], *, inside: bool) -> dic
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CEILING_DIRECTORIES": ceiling,
         "GIT_ALLOW_PROTOCOL": "none",
+        "GIT_GRAFT_FILE": os.devnull,
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_NO_REPLACE_OBJECTS": "1",
         "GIT_OPTIONAL_LOCKS": "0",
@@ -108,13 +112,15 @@ class Repository:
     shallow: frozenset[str]
     settings: Mapping[str, str] = field(default_factory=dict)
 
-    def ask(self, *words: str, feed: bytes = b"", variables: Mapping[str, str] = _NOTHING) -> bytes:
+    def ask(
+        self, *words: str, feed: bytes = b"", variables: Mapping[str, str] = _NOTHING, seconds: float | None = None
+    ) -> bytes:
         """The output of a git command.
 
         Raises:
             GitError: it did not end with 0, or as :func:`run`.
         """
-        answer = self.run(*words, feed=feed, variables=variables)
+        answer = self.run(*words, feed=feed, variables=variables, seconds=seconds)
         if answer.code != 0:
             last = next((line for line in reversed(answer.said.splitlines()) if line.strip()), "nothing")
             raise GitError(
@@ -123,9 +129,11 @@ class Repository:
             )
         return answer.out
 
-    def run(self, *words: str, feed: bytes = b"", variables: Mapping[str, str] = _NOTHING) -> Answer:
+    def run(
+        self, *words: str, feed: bytes = b"", variables: Mapping[str, str] = _NOTHING, seconds: float | None = None
+    ) -> Answer:
         """How it ended, whatever its code."""
-        return run(list(words), self.folder, feed, self.settings, variables)
+        return run(list(words), self.folder, feed, self.settings, variables, seconds=seconds)
 
 
 def find(folder: Path) -> Repository:
@@ -146,7 +154,7 @@ def find(folder: Path) -> Repository:
             f"git does not trust the repository at {place}, which another user owns. Look with: ls -ld {shown}"
         )
     words = os.fsdecode(answer.out).split("\n", 3)
-    if answer.code != 0 or words[:2] == ["false", "false"]:
+    if answer.code != 0 or words[:2] == ["false", "false"] or not _is_top(place, bare=words[0] == "true"):
         raise GitError(
             f"{place} is not the top folder of a git repository. Look with: git -C {shown} rev-parse --show-toplevel"
         )
@@ -160,6 +168,18 @@ def find(folder: Path) -> Repository:
                 f"Where the history of {place} is cut off cannot be read: {error}. Type: git fetch --unshallow"
             ) from error
     return Repository(place, bare == "true", shallow, disarmed(place))
+
+
+def _is_top(place: Path, *, bare: bool) -> bool:
+    """Whether what git found from ``place`` is there.
+
+    It looks further up than it was told to where the path holds a colon, which parts the folders at which its search
+    ends; and the repository may name a working tree that lies elsewhere.
+    """
+    found = run(["rev-parse", "--absolute-git-dir" if bare else "--show-toplevel"], place).out.removesuffix(b"\n")
+    tops = {place, (place / ".git").resolve()} if bare else {place}
+    # A file .git leads to a store elsewhere, and git reads no other where there is one.
+    return Path(os.fsdecode(found)) in tops or (bare and (place / ".git").is_file())
 
 
 def disarmed(place: Path) -> dict[str, str]:

@@ -56,6 +56,8 @@ class TreeArbiter:
 
     def acquire(self, holder: str, trees: Sequence[str]) -> Decision:
         """See the contract. The whole root is the tree ``.``."""
+        if isinstance(trees, str):  # its letters would be taken for trees
+            return Decision(Ruling.OUTSIDE)
         if not trees:
             return Decision(Ruling.EMPTY)
         asked: list[_Parts] = []
@@ -77,7 +79,8 @@ class TreeArbiter:
 
     def release(self, number: int) -> bool:
         """See the contract."""
-        lease = self._live.pop(number, None)
+        # True and 1.0 are no numbers of a lease, though a dict takes them for 1.
+        lease = self._live.pop(number, None) if type(number) is int else None
         if lease is None:
             return False
         for tree in lease.trees:

@@ -7,6 +7,7 @@ a deadline, and is believed in what it prints and in nothing else. A process tha
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -28,6 +29,8 @@ BACKENDS = frozenset({"claude", "codex", "gemini", "opencode", "goose", "aider",
 
 _MB = 1024 * 1024
 _MOST = 65_536
+_LONGEST_S = 1_000_000.0
+"""What a system can wait for ends a little beyond."""
 
 
 class _Process(NamedTuple):
@@ -81,6 +84,8 @@ def _processes(commands: bool) -> list[_Process]:
 def _flagged(processes: Sequence[_Process], share: float) -> list[Flagged]:
     import psutil
 
+    if isinstance(share, bool) or not 0 <= share < math.inf:  # beyond one that is no number there is nobody
+        raise ValueError(f"the share {share!r:.80} is no number from 0 on")
     most = share * psutil.virtual_memory().total
     return [
         Flagged(each.pid, each.name, each.pid == 1 or each.name in PROTECTED, each.name in BACKENDS)
@@ -128,8 +133,10 @@ def _said(command: Sequence[str], seconds: float) -> Any:
     """What ``command`` printed, as JSON.
 
     Raises:
-        ValueError: it did not end with 0, in time, and with one line of JSON.
+        ValueError: it did not end with 0, in time, and with one line of JSON; or ``seconds`` is no time for it.
     """
+    if isinstance(seconds, bool) or not 0 < seconds <= _LONGEST_S:
+        raise ValueError(f"{seconds!r:.80} is no number of seconds above 0, up to {_LONGEST_S:,.0f}")
     try:
         answer = ask(command, seconds=seconds, most=_MOST)
     except ChildError as error:

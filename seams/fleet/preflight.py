@@ -108,9 +108,14 @@ def _known(value: object) -> int | None:
 
 
 def _flagged(value: Any) -> tuple[Flagged, ...]:
-    return tuple(
-        Flagged(_whole(pid), str(name), bool(protected), bool(backend)) for pid, name, protected, backend in value
-    )
+    if not isinstance(value, list | tuple):  # an empty text or mapping would say that nobody is flagged
+        raise ValueError(f"it answered {value!r:.80}, which is no list")
+    found = []
+    for pid, name, protected, backend in value:
+        if not isinstance(name, str) or not isinstance(protected, bool) or not isinstance(backend, bool):
+            raise ValueError(f"it answered {(pid, name, protected, backend)!r:.80}, which is no process with its marks")
+        found.append(Flagged(_whole(pid), name, protected, backend))
+    return tuple(found)
 
 
 def _account(value: object) -> str:

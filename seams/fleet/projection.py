@@ -85,8 +85,10 @@ class _Shift:
             elif decision.ruling is Ruling.HELD:
                 held_back.append((place, job))
             else:
+                trees: object = job.trees
+                named = repr(trees) if isinstance(trees, str) else ", ".join(map(repr, job.trees))
                 raise ValueError(
-                    f"Job {place} names the trees {', '.join(map(repr, job.trees)) or 'of nobody'}, which cannot be "
+                    f"Job {place} names the trees {named or 'of nobody'}, which cannot be "
                     f"leased ({decision.ruling.value}): name paths within the root. {_NEXT}"
                 )
         self._waiting = held_back

@@ -77,8 +77,11 @@ def _issue(line: bytes) -> Issue | str | None:
         return "is not JSON"
     if not isinstance(row, dict):
         return "is no object"
-    if row.get("pull_request") is not None:
+    pull = row.get("pull_request")
+    if pull is True or isinstance(pull, dict):
         return None
+    if pull is not None and pull is not False:
+        return "has a pull_request that is neither an object nor true or false"
     number, state = row.get("number"), row.get("state")
     if not isinstance(number, int) or isinstance(number, bool) or not 0 < number < _HIGHEST:
         return "has no whole number above 0 as its number"

@@ -62,12 +62,13 @@ def evaluate(signals: Signals) -> Decision:
 def proven(profile: Profile, touched: Iterable[str]) -> Profile:
     """The profile that a change may claim, by the paths it touches: documents only where there are some, and no others.
 
-    A document is a file that says so by its suffix, in a folder ``docs`` or at the top.
+    A document is a file that says so by its suffix, in a folder ``docs`` or at the top. What is no profile at all is
+    held to the strictest.
     """
-    paths = [PurePosixPath(path) for path in touched]
-    if profile is not Profile.DOCS_ONLY or (paths and all(_document(path) for path in paths)):
-        return profile
-    return Profile.FULL
+    if profile is Profile.DOCS_ONLY:
+        paths = [PurePosixPath(path) for path in touched]
+        return profile if paths and all(_document(path) for path in paths) else Profile.FULL
+    return profile if profile is Profile.PROOF_CARRYING else Profile.FULL
 
 
 def _document(path: PurePosixPath) -> bool:

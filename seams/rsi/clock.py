@@ -17,6 +17,10 @@ from seams.contract.rsi_clock import Elapsed, Lap
 __all__ = ["ReferenceClock", "Stamps", "offer"]
 
 
+# Not blocking: where somebody put a pipe in its place, the loop must not wait for a reader.
+_APPEND = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NONBLOCK
+
+
 class Stamps:
     """Appends one line a cycle to ``path``; an observer of one loop."""
 
@@ -38,7 +42,7 @@ class Stamps:
         began = self._began.pop(cycle, None)
         if began is not None:
             line = json.dumps({"cycle": cycle, "elapsed_ns": now - began}, sort_keys=True)
-            handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            handle = os.open(self._path, _APPEND, 0o600)
             try:
                 os.write(handle, line.encode() + b"\n")
             finally:

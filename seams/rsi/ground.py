@@ -14,7 +14,7 @@ from seams.contract.rsi_loop import Freshness
 from seams.engines.child import Answer
 from seams.engines.git import Repository, disarmed, names, run
 from seams.rsi.errors import LoopError
-from seams.rsi.store import Store, told
+from seams.rsi.store import EMAIL, Store, told
 
 __all__ = ["find", "freshness", "require_branch", "require_clean", "require_outside", "resolve"]
 
@@ -57,10 +57,13 @@ def _asked(folder: Path, *words: str) -> Answer:
 def require_clean(repository: Store) -> None:
     """Refuse a working tree in which anything is changed, staged or new, ignored files aside.
 
+    Of a submodule only the commit that it stands on counts: the loop's own trees have its folder empty.
+
     Raises:
         LoopError: with the first such path.
     """
-    words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none"]
+    # To look for edits within a submodule git would start itself there, and run what is configured there.
+    words = ["status", "--porcelain", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=dirty"]
     with told():
         found = names(repository.held.ask(*words))
     if found:
@@ -95,20 +98,24 @@ def _commit(repository: Store, name: str) -> str | None:
     return answer.out.decode("ascii").strip() if answer.code == 0 else None
 
 
-def require_branch(repository: Store, branch: str) -> str:
-    """The full name of the new branch ``branch``.
+def require_branch(repository: Store, branch: str, begun: str) -> str:
+    """The full name of the new branch ``branch`` of a loop that begins at the reference ``begun``.
 
     Raises:
-        LoopError: it is no name of a branch, or there is such a branch.
+        LoopError: it is no name of a branch, or there is such a branch. To have that deleted is advised only of one
+            that ends in a loop's own commit, is checked out nowhere, and is not where this loop begins.
     """
     reference = f"refs/heads/{branch}"
     if branch.startswith("-") or "\0" in branch or repository.run("check-ref-format", reference).code != 0:
         raise LoopError(f"{branch!r} is no name of a branch. See the rules: git help check-ref-format")
     if repository.run("show-ref", "--verify", "--quiet", reference).code == 0:
-        quoted = shlex.quote(branch)
+        last = repository.ask("for-each-ref", "--format=%(committeremail) %(worktreepath)", reference).strip()
+        full = repository.run("rev-parse", "--symbolic-full-name", "--end-of-options", begun).out.split()
+        done = last == f"<{EMAIL}>".encode() and reference.encode() not in full
+        told_next = f"Merge it and then type: git branch --delete {shlex.quote(branch)}"
         raise LoopError(
             f"There is a branch {branch} already, and a loop keeps on a branch of its own. "
-            f"Merge it and then type: git branch --delete {quoted}"
+            f"{told_next if done else 'Name another, that is not among: git branch --all'}"
         )
     return reference
 

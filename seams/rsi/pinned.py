@@ -5,7 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 
 from seams.contract.rsi_loop import Charge
-from seams.rsi.changes import changed
+from seams.rsi.changes import changed, unreadable
+from seams.rsi.charged import require_sound
 from seams.rsi.errors import LoopError
 from seams.rsi.ground import find, require_branch, require_clean, require_outside, resolve
 from seams.rsi.journal import Journal
@@ -28,16 +29,17 @@ class Pinned:
     """
 
     def __init__(self, charge: Charge, *, keeps: bool) -> None:
+        require_sound(charge)
         self.charge = charge
         self.repository = find(charge.repository)
+        clean(self.repository)  # first: a branch that a killed loop left may be why this one cannot begin
         require_clean(self.repository)
         self.commit = resolve(self.repository, charge.reference)
-        self.branch = require_branch(self.repository, charge.branch) if keeps else ""
+        self.branch = require_branch(self.repository, charge.branch, charge.reference) if keeps else ""
         require_outside(self.repository, charge.journal)
         with ExitStack() as held:
             self.journal = Journal(charge.journal)
             held.callback(self.journal.close)
-            clean(self.repository)
             self.scratch = Scratch(self.repository)
             held.callback(self.scratch.close)
             self.warden = Supervised()
@@ -53,7 +55,13 @@ class Pinned:
         """
         with self.scratch.tree(self.commit) as tree:
             trial = tried(self.warden, self.charge, tree, self.scratch.home(), confine=confine)
-            left = sorted(changed(self.repository, tree, self.commit, self.index))
+            stray = unreadable(tree)
+            left = [] if stray else sorted(changed(self.repository, tree, self.commit, self.index))
+        if stray:
+            raise LoopError(
+                f"After measuring {self.commit[:12]}, and its suite, {stray}, so no candidate's tree could be read "
+                f"back. Look with: git show --stat {self.commit[:12]}"
+            )
         if left:
             raise LoopError(
                 f"Measuring {self.commit[:12]}, or its suite, changes {listed(left)}, so no candidate could change "

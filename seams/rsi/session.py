@@ -1,39 +1,25 @@
 """One loop from its pinned commit to its last row: try, decide, keep or revert, write it down.
 
 Each candidate is tried in a fresh tree on top of what was kept so far. A decision is made of :class:`Signals` and of
-nothing else; what the observer does reaches none. A file that changed outside a candidate's tree ends the loop where
-the kernel did not confine the candidate, and is a note where it did, since it was somebody else.
+nothing else; what the observer does reaches none, and a profile that a change claims is its own only as far as what it
+touched bears it out.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from seams.contract.rsi_breaker import Decision, Signals
 from seams.contract.rsi_loop import Candidate, Charge, Observer, Result, Row
+from seams.rsi.attempt import attempted
 from seams.rsi.breaker import CountingBreaker, improved, proven
-from seams.rsi.changes import Refusal, apply, changed, unaltered
 from seams.rsi.commits import NOTHING, commit, move
 from seams.rsi.errors import LoopError
-from seams.rsi.manifest import differences, taken
-from seams.rsi.pinned import Pinned, listed
-from seams.rsi.trial import tried
+from seams.rsi.pinned import Pinned
 
 __all__ = ["LoopSession"]
-
-
-@dataclass(slots=True)
-class _Attempt:
-    """What came of a candidate in its tree."""
-
-    metric: float | None = None
-    suite_green: bool = False
-    truth_clean: bool = False
-    touched: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    harm: str | None = None
 
 
 class LoopSession:
@@ -106,8 +92,12 @@ class LoopSession:
     def _tried(self, number: int, candidate: Candidate) -> Row:
         pinned, charge = self._pinned, self._charge
         with pinned.scratch.tree(self._tip) as tree:
-            attempt = self._attempt(tree, candidate)
+            attempt = attempted(pinned, tree, self._tip, candidate, confine=self._confine)
             profile = proven(candidate.profile, attempt.touched)
+            notes = attempt.notes
+            if profile is not candidate.profile:
+                claim = str(getattr(candidate.profile, "value", candidate.profile))[:40]
+                notes += (f"it claimed {claim} and was held to {profile.value}: it did not touch documents alone",)
             signals = Signals(
                 before=self._bar,
                 after=attempt.metric,
@@ -120,7 +110,7 @@ class LoopSession:
             row = Row(
                 cycle=number,
                 mode="improve",
-                candidate=candidate.name,
+                candidate=str(candidate.name),
                 metric_name=charge.metric_name,
                 baseline=self._bar,
                 candidate_metric=attempt.metric,
@@ -136,7 +126,7 @@ class LoopSession:
                 baseline_ref=pinned.commit,
                 ref_name=charge.reference,
                 tip=self._tip,
-                note="; ".join(attempt.notes) or None,
+                note="; ".join(notes) or None,
             )
             if ruling.decision is Decision.KEEP:
                 row = self._kept(row, tree, candidate)
@@ -156,37 +146,6 @@ class LoopSession:
         self._tip = new
         self._bar = self._bar if row.candidate_metric is None else row.candidate_metric
         return replace(row, commit=new)
-
-    def _attempt(self, tree: Path, candidate: Candidate) -> _Attempt:
-        pinned = self._pinned
-        repository, lease = pinned.repository, candidate.lease
-        try:
-            apply(tree, candidate)
-        except Refusal as refusal:
-            return _Attempt(notes=(str(refusal),))
-        touched = changed(repository, tree, self._tip, pinned.index)
-        roots = (repository.top, repository.common, self._charge.journal.absolute())
-        before = taken(roots, pinned.scratch.folder)
-        trial = tried(pinned.warden, self._charge, tree, pinned.scratch.home(), confine=self._confine)
-        outside = differences(before, taken(roots, pinned.scratch.folder))
-        touched |= changed(repository, tree, self._tip, pinned.index)
-        notes = [] if trial.note is None else [trial.note]
-        harm = None
-        if outside:
-            where = f"{listed(outside)} changed outside the candidate's tree"
-            if trial.confined:
-                notes.append(f"{where}, by somebody else: the candidate was confined")
-            else:
-                notes.append(where)
-                harm = f"While {candidate.name!r} ran, {where}. Look with: git -C {repository.top} status"
-        if touched != {lease}:
-            others = sorted(touched - {lease})
-            notes.append(f"{listed(others)} changed besides {lease}" if others else f"{lease} did not change")
-        same = unaltered(tree, candidate.edits, lease)
-        if touched == {lease} and not same:
-            notes.append(f"{lease} was rewritten while it was measured")
-        truth_clean = trial.metric is not None and touched == {lease} and same and harm is None
-        return _Attempt(trial.metric, trial.suite_green, truth_clean, tuple(sorted(touched)), tuple(notes), harm)
 
     def close(self) -> Result:
         """End it and remove what it made, but for the branch and the journal; safe to call twice."""

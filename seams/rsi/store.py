@@ -16,12 +16,15 @@ from seams.engines.child import Answer
 from seams.engines.git import GitError, Repository
 from seams.rsi.errors import LoopError
 
-__all__ = ["Store", "told"]
+__all__ = ["EMAIL", "Store", "told"]
+
+EMAIL = "rsi@loopladder.invalid"
+"""Of who commits for a loop."""
 
 _IDENTITY = {
     f"GIT_{who}_{what}": said
     for who in ("AUTHOR", "COMMITTER")
-    for what, said in (("NAME", "loopladder rsi"), ("EMAIL", "rsi@loopladder.invalid"))
+    for what, said in (("NAME", "loopladder rsi"), ("EMAIL", EMAIL))
 }
 
 
@@ -47,15 +50,22 @@ class Store:
         return self.held.folder
 
     def ask(
-        self, *words: str, tree: Path | None = None, index: Path | None = None, feed: bytes = b"", date: str = ""
+        self,
+        *words: str,
+        tree: Path | None = None,
+        index: Path | None = None,
+        feed: bytes = b"",
+        date: str = "",
+        seconds: float | None = None,
     ) -> bytes:
         """The output of a git command over the store, with ``tree`` as working tree and ``index`` as index.
 
         Raises:
-            LoopError: it failed, with the last line that it said.
+            LoopError: it failed, with the last line that it said, or had not ended within ``seconds``.
         """
+        variables = _variables(index, date)
         with told():
-            return self.held.ask(*self._where(tree), *words, feed=feed, variables=_variables(index, date))
+            return self.held.ask(*self._where(tree), *words, feed=feed, variables=variables, seconds=seconds)
 
     def run(self, *words: str, date: str = "") -> Answer:
         """How it ended, whatever its code.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,9 @@ __all__ = ["TAIL", "Trial", "metric_of", "tried"]
 
 TAIL = 400
 """Bytes of what a failed command said last that go into the journal."""
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+"""As other programs write one: no underscores, and no digits of other scripts, which Python would take."""
 
 _GRACE_S = 30.0
 """For the warden's own work: to end what a command left takes it ten seconds at most."""
@@ -47,10 +51,8 @@ def metric_of(said: str) -> float:
     lines = [line.strip() for line in said.splitlines() if "KPI=" in line]
     if len(lines) != 1:
         raise ValueError(f"{len(lines) or 'no'} lines of the measurement hold KPI=, and it has to be one")
-    try:
-        value = float(lines[0].partition("KPI=")[2])
-    except ValueError:
-        value = math.nan
+    said_of_it = lines[0].partition("KPI=")[2].strip()
+    value = float(said_of_it) if _NUMBER.fullmatch(said_of_it) else math.nan
     if not math.isfinite(value):
         raise ValueError(f"the measurement printed {lines[0][:80]!r}, which is no finite number")
     return value

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from seams.engines.removal import removed
 from seams.rsi.errors import LoopError
+from seams.rsi.plain import read_plain
 from seams.rsi.store import Store
 
 __all__ = ["LOCK", "MARK", "PREFIX", "Scratch", "clean"]
@@ -25,6 +26,8 @@ PREFIX = "loopladder-rsi-"
 LOCK = "lock"
 MARK = b"loopladder made this for the candidates of one loop and removes it\n"
 _TREE = "loopladder-rsi-"
+_LONGEST = 64 * 1024
+"""Bytes of the path in a worktree's entry."""
 
 
 class Scratch:
@@ -70,7 +73,7 @@ class Scratch:
     def close(self) -> None:
         """Remove the folder; safe to call twice."""
         if self._handle is not None:
-            _remove(self.folder)
+            removed(self.folder, LOCK)
             os.close(self._handle)
             self._handle = None
 
@@ -81,15 +84,19 @@ def _mark(tree: Path) -> None:
     Path(entry, "loopladder-rsi").write_bytes(MARK)
 
 
-def _forget(repository: Store, place: Path) -> None:
-    """Remove the tree and its entry. The files go first: git minds what a candidate did to the tree's ``.git``."""
-    _remove(place)
+def _forget(repository: Store, place: Path) -> bool:
+    """Remove the tree and its entry, and whether the tree is gone.
+
+    The files go first: git minds what a candidate did to the tree's ``.git``.
+    """
+    gone = removed(place)
     for entry in _entries(repository):
         if _place_of(entry) == place:
             repository.run("worktree", "remove", "--force", "--force", str(place))
-            _remove(entry)
+            removed(entry)
     with suppress(OSError):  # git removes it with the last entry, and we may have been the ones to remove that
         (repository.common / "worktrees").rmdir()
+    return gone
 
 
 def _entries(repository: Store) -> list[Path]:
@@ -98,31 +105,28 @@ def _entries(repository: Store) -> list[Path]:
 
 
 def _place_of(entry: Path) -> Path | None:
-    with suppress(OSError):
-        return Path(os.fsdecode((entry / "gitdir").read_bytes()).strip()).parent
-    return None
+    said = read_plain(entry / "gitdir", _LONGEST)
+    return None if said is None or b"\0" in said else Path(os.fsdecode(said).strip()).parent
 
 
 def clean(repository: Store) -> list[Path]:
     """Remove the trees of this repository's loops that are dead, and of those whose repository is gone.
 
-    Returns where they were.
+    Returns where those were that are gone now; what cannot be removed is passed over, and is no reason not to begin.
     """
-    removed = []
+    gone = []
     for entry in _entries(repository):
         place = _place_of(entry)
         if place is None or not place.name.startswith(_TREE) or not place.parent.name.startswith(PREFIX):
             continue
         marked = (entry / "loopladder-rsi").is_file() or _owner(place.parent) == repository.common
-        if marked and _abandoned(place.parent):
-            _forget(repository, place)
-            removed.append(place)
+        if marked and _abandoned(place.parent) and _forget(repository, place):
+            gone.append(place)
     for folder in sorted(Path(tempfile.gettempdir()).resolve().glob(f"{PREFIX}*")):
         store = _owner(folder)
         if store is not None and (store == repository.common or not store.exists()) and _abandoned(folder):
-            _remove(folder)
-            removed.append(folder)
-    return removed
+            gone += [folder] if removed(folder, LOCK) else []
+    return gone
 
 
 def _owner(folder: Path) -> Path | None:
@@ -153,15 +157,3 @@ def _abandoned(folder: Path) -> bool:
     finally:
         os.close(handle)
     return True
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        # A candidate may have left folders that their owner cannot write to.
-        for place, folders, _ in os.walk(folder):
-            for inner in (Path(place), *(Path(place, name) for name in folders)):
-                if not inner.is_symlink():
-                    with suppress(OSError):
-                        inner.chmod(0o700)
-        shutil.rmtree(folder, ignore_errors=True)

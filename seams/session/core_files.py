@@ -15,10 +15,11 @@ from seams.contract.recall import Policy, Promotions
 from seams.session.core_index import WordIndex
 from seams.session.lines import Lines
 from seams.session.page_store import PageStore
-from seams.session.page_table import PageTable
+from seams.session.page_table import PageTable, described
 from seams.session.quarantine import Screening
 from seams.session.recall import CoreImage
 from seams.syscall.canonical import canonical
+from seams.turn.spans import DESCRIPTOR_BYTES
 
 __all__ = ["BODIES", "INDEX", "PAGES", "VERSION", "core_of", "write_pages"]
 
@@ -75,7 +76,7 @@ def core_of(
     except ValueError as error:
         raise ImageRefusedError(BODIES, f"{error}.") from error
     pages = PageTable(rows)
-    _require_bodies(pages, store)
+    _require_clearances(about["cleared"], _require_bodies(pages, store))
     index, mode = _attached(parts.get(INDEX), pages, table)
     books = Promotions(about["benign"], about["refused"])
     core = CoreImage(Policy(about["policy"]), screening, pages, store, books, about["cleared"], about["revoked"], index)
@@ -94,7 +95,9 @@ def _about(data: bytes, session: str) -> tuple[dict[str, Any], _Rows]:
             and about["pages"] == len(lines) - 1
             and about["policy"] in list(Policy)
             and all(type(each) is int and each >= 0 for each in (about["benign"], *about["refused"].values()))
-            and all(isinstance(each, str) for each in (*about["cleared"], *about["revoked"]))
+            and sum(about["refused"].values()) <= about["benign"]
+            # A blank name is nobody's: taken back, it would take every page with it that rests on nothing.
+            and all(_names(about[name]) for name in ("cleared", "revoked"))
         )
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
         raise ImageRefusedError(PAGES, "does not begin with a line about a core image.") from error
@@ -104,21 +107,38 @@ def _about(data: bytes, session: str) -> tuple[dict[str, Any], _Rows]:
     return about, _Rows(lines)
 
 
-def _require_bodies(pages: PageTable, store: PageStore) -> None:
-    """Each page is one, its body is stored with the size that it says, and its id is its own."""
+def _names(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) and each for each in value)
+
+
+def _require_clearances(cleared: list[str], sealed: set[str]) -> None:
+    """Only a page that is there is cleared: an id that no page has would be the next one's, cleared in advance."""
+    if strange := sorted(set(cleared) - sealed):
+        raise ImageRefusedError(PAGES, f"clears {strange[0]}, and no page is sealed as that.")
+
+
+def _require_bodies(pages: PageTable, store: PageStore) -> set[str]:
+    """The ids of the sealed pages.
+
+    Each page is one, its body is stored with the size that it says and begins as the page is described, and its id is
+    its own.
+    """
     named: set[str] = set()
     try:
         for page in pages:
-            size = store.size_of(page.digest)
-            if size != page.size:
-                told = "is not stored" if size is None else f"has {size} bytes and not {page.size}"
+            found = store.begun(page.digest, DESCRIPTOR_BYTES)
+            if found is None or found[0] != page.size:
+                told = "is not stored" if found is None else f"has {found[0]} bytes and not {page.size}"
                 raise ValueError(f"has a page {page.step} whose body {told}")
+            if page.descriptor != described(page.tool, page.reason, page.size, found[1]):
+                raise ValueError(f"has a page {page.step} that is described as something else than it is")
             if page.qid and page.qid in named:
                 raise ValueError(f"has two pages that are cleared as {page.qid}")
             if page.qid:
                 named.add(page.qid)
     except ValueError as error:
         raise ImageRefusedError(PAGES, f"{error}.") from error
+    return named
 
 
 def _attached(data: bytes | None, pages: PageTable, table: str) -> tuple[WordIndex | None, IndexMode]:

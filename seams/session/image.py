@@ -7,6 +7,7 @@ bytes that were proved are the ones that are used, so that nobody can exchange a
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,8 +27,9 @@ from seams.contract.image import (
 )
 from seams.session.core_files import PAGES, core_of
 from seams.session.dormancy import woken
-from seams.session.image_files import ImageFolder, beside, moved
+from seams.session.image_files import ImageFolder, named
 from seams.session.image_header import header_of, sealed
+from seams.session.image_place import beside, moved
 from seams.session.image_tar import packed, unpacked
 from seams.session.quarantine import Screening
 from seams.session.recall import CoreImage
@@ -64,7 +66,8 @@ class SessionImages:
         Raises:
             ValueError: the session has no id.
             TypeError: its core image is another runtime's, or a value in it cannot be written as JSON.
-            ImageRefusedError: ``folder`` holds something that is no image, or nobody could load what was dumped.
+            ImageRefusedError: ``folder`` holds something that is no image, another writer does not let go of it, or
+                nobody could load what was dumped, or pack it.
         """
         if not session.id:
             raise ValueError("A session without an id cannot be dumped; give it one.")
@@ -73,6 +76,7 @@ class SessionImages:
             raise TypeError(f"A {type(core).__name__} is no core image of this runtime; make one with core().")
         when = int(time.time()) if now is None else now
         with beside(folder) as place:
+            place.mkdir()
             parts = tuple(written(session, core, place, index=index))
             header = Header(
                 session.id,
@@ -158,17 +162,28 @@ class SessionImages:
         return Resumed(session, mode, woken(session, when - header.updated, rungs), migration, kv_positions=0)
 
     def pack(self, loaded: Loaded, file: Path) -> None:
-        """As :meth:`seams.contract.image.Images.pack`: the header first, then the parts as it lists them."""
+        """As :meth:`seams.contract.image.Images.pack`: the header first, then the parts as it lists them.
+
+        Raises:
+            ImageRefusedError: ``file`` is there and is none that could be replaced, such as a folder or a device.
+            TypeError: the image was loaded by another runtime.
+        """
         if not isinstance(loaded, LoadedImage):
             raise TypeError(f"A {type(loaded).__name__} is no image that was loaded here; load its folder.")
-        with file.open("wb") as out:
-            packed([(HEADER, loaded.file), *loaded.parts.items()], loaded.header.updated, out)
+        target = Path(os.path.realpath(named(file)))  # of a link, the file that it leads to
+        if os.path.lexists(target) and not target.is_file():
+            raise ImageRefusedError(file.name, "is there already and is no file; name another one.")
+        with beside(target) as new:
+            with new.open("xb") as out:
+                packed([(HEADER, loaded.file), *loaded.parts.items()], loaded.header.updated, out)
+            new.replace(target)
 
     def unpack(self, file: Path, folder: Path) -> None:
         """As :meth:`seams.contract.image.Images.unpack`. Refuses a folder that is there."""
-        if folder.exists():
-            raise ImageRefusedError(folder.name, "is there already; name a new folder.")
-        with file.open("rb") as archive, beside(folder) as place:
+        with named(file).open("rb") as archive, beside(folder) as place:
+            if os.path.lexists(folder):
+                raise ImageRefusedError(folder.name, "is there already; name a new folder.")
+            place.mkdir()
             unpacked(archive, place)
             moved(place, folder, durable=True)
 

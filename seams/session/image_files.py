@@ -1,4 +1,4 @@
-"""Files of an image: written beside their place and moved there whole, read once and never by their path.
+"""Files of an image: written once under a new name, read once and never by their path.
 
 A folder that is read is opened first, and every name is looked up in it and nowhere else, without following a link; so
 a name cannot lead out of the folder, and the folder cannot be exchanged half-way. A part is read to the byte that its
@@ -7,25 +7,24 @@ size says and not beyond.
 
 from __future__ import annotations
 
-import contextlib
 import errno
 import os
-import shutil
 import stat
-import tempfile
-from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from seams.contract.image import HEADER, ImageRefusedError, Part
 
-__all__ = ["ImageFolder", "PartFile", "beside", "moved"]
+__all__ = ["Hidden", "ImageFolder", "PartFile", "hidden", "named"]
 
 _CHUNK = 1 << 16
 _MOST_HEADER = 1 << 20
 """A header has some kilobytes; what is larger than this is none."""
+
+_NO_FOLDER = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES)
+"""What the system says of a place that is not to be had; whatever else it says is a disk that fails."""
 
 
 class PartFile:
@@ -74,70 +73,35 @@ class PartFile:
         self._file.close()
 
 
-@contextlib.contextmanager
-def beside(place: Path) -> Iterator[Path]:
-    """A new folder beside ``place``, which is gone afterwards unless it was :func:`moved`."""
-    folder = Path(tempfile.mkdtemp(prefix=f".{place.name}.", dir=place.parent))
-    try:
-        yield folder
-    finally:
-        if folder.exists():
-            shutil.rmtree(folder)
-
-
-def moved(folder: Path, place: Path, *, durable: bool) -> None:
-    """Put ``folder`` in its ``place``, where there may be an image or an empty folder, which then goes.
-
-    Between the two moves of a replacement the old image stands beside its place; should the second one fail, it goes
-    back. ``durable``: every file is on the disk, and so is the folder's list of them, before the first move, and the
-    moves are once it returns; a power cut leaves no name that leads to an image in part.
+def named(place: Path) -> Path:
+    """``place``, if it names something.
 
     Raises:
-        ImageRefusedError: what is there is neither, and is somebody else's.
-        OSError: the disk fails. Up to the moves nothing has changed.
+        ImageRefusedError: it ends in no name, or has a character that no path has.
     """
-    folder.chmod(0o755)
-    if durable:
-        for file in sorted(folder.iterdir()):
-            _forced(file)
-        _forced(folder)
-    _put(folder, place)
-    if durable:
-        _forced(place.parent)
+    if place.name in ("", "..") or "\0" in str(place):
+        raise ImageRefusedError(str(place), "names no file or folder; end it in a name.")
+    return place
 
 
-def _forced(place: Path) -> None:
-    """Have the disk take what the system still holds of a file, or of a folder's list of names."""
-    fd = os.open(place, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+class Hidden(NamedTuple):
+    """What is beside a place while that is written: what comes, what goes, and the lock of the writer."""
+
+    new: Path
+    old: Path
+    lock: Path
 
 
-def _put(folder: Path, place: Path) -> None:
-    try:
-        folder.rename(place)  # onto nothing, or onto an empty folder
-        return
-    except OSError as error:
-        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
-            raise
-    if place.is_symlink() or not place.is_dir() or not (place / HEADER).is_file():
-        raise ImageRefusedError(place.name, "is there already and is no image; name another folder.")
-    with beside(place) as old:
-        place.rename(old / "image")
-        try:
-            folder.rename(place)
-        except OSError:
-            (old / "image").rename(place)
-            raise
+def hidden(place: Path) -> Hidden:
+    """The hidden names of ``place``."""
+    return Hidden(*(place.with_name(f".{place.name}.dump-{each}") for each in Hidden._fields))
 
 
 class ImageFolder:
     """A folder that is read as an image. To be entered.
 
     Raises:
-        ImageRefusedError: there is no such folder.
+        ImageRefusedError: there is no such folder, or none that may be looked into.
     """
 
     __slots__ = ("_fd", "_path")
@@ -149,9 +113,21 @@ class ImageFolder:
     def __enter__(self) -> Self:
         try:
             self._fd = os.open(self._path, os.O_RDONLY | os.O_DIRECTORY)
-        except (FileNotFoundError, NotADirectoryError) as error:
-            raise ImageRefusedError(HEADER, f"cannot be read: {self._path} is no folder.") from error
+        except ValueError as error:  # a character that no path has
+            raise ImageRefusedError(HEADER, f"cannot be read: {self._path} is no path.") from error
+        except OSError as error:
+            if error.errno not in _NO_FOLDER:
+                raise
+            raise ImageRefusedError(HEADER, f"cannot be read: {self._told(error.errno)}.") from error
         return self
+
+    def _told(self, code: int) -> str:
+        if code not in (errno.ENOENT, errno.ENOTDIR):
+            return f"{os.strerror(code)}: {self._path}"
+        missing = f"{self._path} is no folder"
+        if self._path.name and (left := hidden(self._path).old).is_dir():
+            missing += f"; a dump that was cut off left the image of before as {left}, and the next one puts it back"
+        return missing
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

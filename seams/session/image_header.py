@@ -17,9 +17,21 @@ from seams.contract.image import HEADER, Header, ImageRefusedError, Migration, P
 from seams.session.core_files import BODIES, INDEX, PAGES
 from seams.syscall.canonical import canonical
 
-__all__ = ["EFFECTS", "MOST_BYTES", "PARTS", "SESSION", "TRAJECTORY", "VERSION", "header_of", "sealed"]
+__all__ = [
+    "EFFECTS",
+    "END_OF_TIME",
+    "MOST_BYTES",
+    "PARTS",
+    "SESSION",
+    "TRAJECTORY",
+    "VERSION",
+    "header_of",
+    "is_header",
+    "sealed",
+]
 
-VERSION = "loopladder.image.v1"
+_KIND = "loopladder.image."
+VERSION = f"{_KIND}v1"
 
 SESSION, TRAJECTORY, EFFECTS = "session.json", "trajectory.jsonl", "effects.json"
 
@@ -28,6 +40,9 @@ PARTS = (SESSION, PAGES, BODIES, INDEX, TRAJECTORY, EFFECTS)
 
 MOST_BYTES = 512 << 20
 """The most that a part may have, and all of them together: 512 MiB."""
+
+END_OF_TIME = 8**11
+"""The first moment, in Unix seconds, that does not fit into an entry of an archive; an image is dumped before it."""
 
 _TEXTS = ("id", "model", "host")
 _TIMES = ("created", "updated")
@@ -60,6 +75,15 @@ def sealed(header: Header, key: bytes | None = None) -> bytes:
     if key is not None:
         document["seal"] = _seal(key, text)
     return canonical(document) + b"\n"
+
+
+def is_header(data: bytes) -> bool:
+    """Whether the text says that it is a header, of whatever version; what else it says may be wrong."""
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and str(document.get("version")).startswith(_KIND)
 
 
 def header_of(data: bytes, key: bytes | None = None) -> Header:
@@ -120,6 +144,8 @@ def _faults(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     if not sound or not document["id"]:
         yield HEADER, "has a field that does not hold what it has to."
         return
+    if document["updated"] >= END_OF_TIME:
+        yield HEADER, f"is of the moment {document['updated']}, and no archive can say one from {END_OF_TIME} on."
     yield from _part_faults(document["parts"])
 
 

@@ -39,8 +39,8 @@ def unpacked(file: BinaryIO, folder: Path) -> None:
     """Write the entries of an archive into ``folder``, which is empty.
 
     Raises:
-        ImageRefusedError: an entry is no regular file, has a name that is not plain, is there twice or is too large,
-            the archive is cut, goes on behind its end, or has too many entries.
+        ImageRefusedError: an entry is no regular file, has a name that is not plain, is there twice, is too large or
+            smaller than nothing, the archive is cut, goes on behind its end, or has too many entries.
     """
     names: set[str] = set()
     total = 0
@@ -52,7 +52,9 @@ def unpacked(file: BinaryIO, folder: Path) -> None:
         if len(names) == MOST_ENTRIES:
             raise ImageRefusedError(name, f"is one entry too many; {MOST_ENTRIES} are the most.")
         total += entry.size
-        if entry.size > MOST_BYTES or total > MOST_BYTES:
+        if entry.size < 0:  # a tar can say so, and to read so many is to read all that is left
+            raise ImageRefusedError(name, f"is said to have {entry.size} bytes, which no file has.")
+        if total > MOST_BYTES:
             raise ImageRefusedError(name, f"has {entry.size} bytes, which is too much; {MOST_BYTES} are the most.")
         names.add(name)
         _copied(file, entry, folder / name)

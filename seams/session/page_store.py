@@ -64,13 +64,17 @@ class PageStore:
         found = self._new.get(raw)
         return self._loaded(raw) if found is None else found
 
-    def size_of(self, digest: str) -> int | None:
-        """The size of the body of that digest in bytes, None where it is not held."""
+    def begun(self, digest: str, most: int) -> tuple[int, bytes] | None:
+        """The size of the body of that digest, and up to ``most`` bytes of its beginning; None where it is not held."""
         raw = bytes.fromhex(digest)
-        if raw in self._new:
-            return len(self._new[raw])
+        body = self._new.get(raw)
+        if body is not None:
+            return len(body), body[:most]
         start = self._start(raw)
-        return None if start is None else self._size(start)
+        if start is None:
+            return None
+        size = self._size(start)
+        return size, self._data[start + _HEAD : start + _HEAD + min(most, size)]
 
     def write(self, write: Callable[[bytes], object]) -> None:
         """All bodies in the order of their digests, each as digest, size and bytes."""

@@ -16,15 +16,28 @@ from seams.contract.recall import Page
 from seams.contract.turn import Durability
 from seams.contract.verdict import Taint
 from seams.syscall.canonical import canonical
+from seams.turn.spans import DESCRIPTOR_BYTES
 
-__all__ = ["FIELDS", "PageTable", "Rows", "decoded", "encoded"]
+__all__ = ["FIELDS", "PageTable", "Rows", "decoded", "described", "encoded"]
 
 FIELDS = Page._fields[1:]
 """What a line holds, in this order; the step is its place."""
 
 _TAINTS = {each.name.lower(): each for each in Taint}
 _DURABILITIES = {each.value: each for each in Durability}
+_LINE_FEED = b"\n"
 _digest = re.compile(r"[0-9a-f]{64}").fullmatch
+
+
+def described(tool: str, reason: str, size: int, body: bytes) -> str:
+    """The descriptor of a page: of a sealed one its reason and its size in bytes, else its first line.
+
+    Of ``body`` no more than ``DESCRIPTOR_BYTES`` are looked at. A character that is cut, or is none in UTF-8, is left
+    out.
+    """
+    if reason:
+        return f"{tool}: [sealed: {reason}, {size} bytes]"
+    return f"{tool}: {body[:DESCRIPTOR_BYTES].partition(_LINE_FEED)[0].decode('utf-8', 'ignore').strip()}"
 
 
 def encoded(page: Page) -> bytes:
@@ -62,7 +75,15 @@ def _fault(page: Page, row: Sequence[Any]) -> str:
             return name
     if not _digest(page.digest):
         return "digest"
-    return "qid" if page.sealed != bool(page.qid) else ""
+    if page.sealed != bool(page.qid):
+        return "qid"
+    # A reason is shown in the place of a body, so that nothing but a name may stand there.
+    return "" if (_is_reason(page.reason) if page.sealed else not page.reason) else "reason"
+
+
+def _is_reason(word: str) -> bool:
+    """Whether it could name one; those that are not known are ``REASON_`` and a number, which may be negative."""
+    return word.replace("-", "_").isidentifier() and word == word.upper()
 
 
 class Rows(Protocol):

@@ -13,18 +13,15 @@ from heapq import heappop, heappush
 
 from seams.contract import Engine
 from seams.contract.radix import Match, RadixStats
+from seams.session.radix_lease import Lease, LeaseError, StaleLeaseError, held, lease_of
 from seams.session.radix_nodes import WIDTH, Node, Walked, below, packed, stale, walk
 
-__all__ = ["Node", "RadixCache", "RadixStore", "StaleLeaseError", "offer"]
+__all__ = ["Lease", "LeaseError", "RadixCache", "RadixStore", "StaleLeaseError", "offer"]
 
 _TIDY = 64
 """Notes of leaves that may leave, before those that no longer hold are looked for."""
 
 _NEXT = "Run: python -m harness explain cache_hit_rate"
-
-
-class StaleLeaseError(ValueError):
-    """The place was evicted by policy after it had been looked up."""
 
 
 class RadixCache:
@@ -34,12 +31,12 @@ class RadixCache:
     :meth:`lookup` and :meth:`insert` calls :meth:`done` all the same. ``stats().leases`` shows one that leaked.
 
     Raises:
-        ValueError: the bound is below 0.
+        ValueError: the bound is no whole number, or is below 0.
     """
 
     def __init__(self, max_tokens: int = 0) -> None:
-        if max_tokens < 0:
-            raise ValueError(f"A cache of {max_tokens} tokens is none: take 0 for no bound, or more. {_NEXT}")
+        if not isinstance(max_tokens, int) or max_tokens < 0:
+            raise ValueError(f"A cache of {max_tokens!r} tokens is none: take 0 for no bound, or more. {_NEXT}")
         self.max_tokens = max_tokens
         self.tokens = 0
         self.evictions = self.policy_evictions = self.splits = 0
@@ -61,22 +58,24 @@ class RadixCache:
         while node is not None:
             node.last_used = self._clock
             node = node.parent
-        boundary.refs += 1
-        return Match(boundary, boundary.plen)
+        return Match(Lease(self, boundary), boundary.plen)
 
-    def insert(self, at: object, suffix: Sequence[int]) -> Node:
-        """Put ``suffix`` behind the leased ``at``, move the lease to its end and make room; returns that end.
+    def insert(self, at: object, suffix: Sequence[int]) -> Lease:
+        """Put ``suffix`` behind the leased ``at``, move the lease to its end and make room; returns the moved lease.
 
         What somebody else put there since the look-up is found and not held twice. Without a suffix ``at`` comes back,
         still leased.
 
         Raises:
-            StaleLeaseError: ``at`` was evicted by policy since; look up again. Nothing has changed.
+            StaleLeaseError: the place was evicted by policy since: give the lease back and look up again.
+            LeaseError: ``at`` is another cache's or not held any more. Either way nothing has changed.
+            TypeError: ``at`` is no lease.
         """
-        given = self._node(at)
+        lease = held(self, at)
         run = packed(suffix)
         if not run:
-            return given
+            return lease
+        given = lease.node
         if given.gone:
             raise StaleLeaseError(f"The place to insert behind was evicted since: look the prompt up again. {_NEXT}")
         found = walk(given, run)
@@ -89,26 +88,30 @@ class RadixCache:
             end = leaf
         else:
             end.last_used = self._clock
-        end.refs += 1
-        self.done(given)
+        moved = Lease(self, end)
+        self.done(lease)
         self._make_room()
-        return end
+        return moved
 
     def done(self, at: object) -> None:
-        """Give a lease back; one that is not held is none."""
-        node = self._node(at)
-        if node.refs:
-            node.refs -= 1
-            self._note_idle(node)
+        """Give a lease back.
+
+        Raises:
+            LeaseError: ``at`` is another cache's, or not held any more; what others hold there is untouched.
+            TypeError: ``at`` is no lease.
+        """
+        lease = held(self, at)
+        lease.end()
+        self._note_idle(lease.node)
 
     def evict_node(self, at: object) -> int:
         """Drop the subtree at ``at``, whatever is leased in it and however recent; the tokens that became free.
 
-        Nothing, where it is the root, or has left already.
+        The place of a lease counts, held or not. Nothing, where it is the root, or has left already.
         """
-        if at is None:
-            return 0
-        node = self._node(at)
+        return 0 if at is None else self._evict(lease_of(self, at).node)
+
+    def _evict(self, node: Node) -> int:
         if node.parent is None or node.gone:
             return 0
         self.policy_evictions += 1
@@ -125,8 +128,8 @@ class RadixCache:
             return 0
         node, child, into = walk(self._root, run)
         if child is not None and into:
-            return self.evict_node(child)
-        return self.evict_node(node) if node.plen * WIDTH == len(run) else 0
+            return self._evict(child)
+        return self._evict(node) if node.plen * WIDTH == len(run) else 0
 
     def stats(self) -> RadixStats:
         """The tree as it is now; it is walked for that."""
@@ -188,11 +191,6 @@ class RadixCache:
             kept = {id(leaf): (used, number, leaf) for used, number, leaf in self._idle if not stale(used, leaf)}
             self._idle = sorted(kept.values())
             self._tidy_at = _TIDY + 2 * len(self._idle)
-
-    def _node(self, at: object) -> Node:
-        if not isinstance(at, Node):
-            raise TypeError(f"A {type(at).__name__} is no place in this cache: pass on what lookup gave. {_NEXT}")
-        return at
 
 
 class RadixStore:

@@ -18,22 +18,19 @@ from seams.contract.verdict import Taint
 from seams.session.core_index import WordIndex
 from seams.session.durability import Promotion
 from seams.session.page_store import PageStore
-from seams.session.page_table import PageTable
+from seams.session.page_table import PageTable, described
 from seams.session.quarantine import Screening
 from seams.syscall.reasons import reason_name
 from seams.turn.benefit import tokens
-from seams.turn.spans import DESCRIPTOR_BYTES
 
 __all__ = ["CoreImage", "CoreImages", "offer"]
 
 
-def _first_line(body: bytes) -> str:
-    """What of the first line fits into a descriptor; a character that is cut, or is none in UTF-8, is left out."""
-    return body.partition(b"\n")[0][:DESCRIPTOR_BYTES].decode("utf-8", "ignore").strip()
-
-
 class CoreImage:
-    """The pages of one session. ``cleared`` are the ids of sealed pages, ``revoked`` the witnesses taken back."""
+    """The pages of one session. ``cleared`` are the ids of sealed pages, ``revoked`` the witnesses taken back.
+
+    An id that no page has clears nothing, now or later; a blank witness is nobody's.
+    """
 
     def __init__(
         self,
@@ -49,11 +46,12 @@ class CoreImage:
         self.table = PageTable() if table is None else table
         self.store = PageStore() if store is None else store
         self.promotion = Promotion(policy, books)
-        self.cleared = set(cleared)
-        self.revoked = set(revoked)
+        self.revoked = set(revoked) - {""}
         self.screening = Screening() if screening is None else screening
         self._index = index
         self._qids = {page.qid for page in self.table if page.sealed}
+        self.cleared = self._qids.intersection(cleared)
+        self._sealed = len(self._qids)
 
     def record(self, tool: str, body: bytes, *, witness: str = "", utility: float = 0.0) -> Recorded:
         """As :meth:`seams.contract.recall.Core.record`. A sealed page shows nothing of its body.
@@ -69,18 +67,16 @@ class CoreImage:
         look = self.screening.look(tool, body)
         step = len(self.table)
         if look.sealed:
-            reason = reason_name(look.verdict.reason)
-            shown, qid, taint = f"[sealed: {reason}, {len(body)} bytes]", f"q{len(self._qids) + 1}", Taint.QUARANTINED
-            self._qids.add(qid)
+            reason, qid, taint = reason_name(look.verdict.reason), self._new_qid(), Taint.QUARANTINED
         elif self.promotion.admits(look.durability):
-            shown, reason, qid, taint = _first_line(body), "", "", Taint.TAINTED
+            reason, qid, taint = "", "", Taint.TAINTED
         else:
             return Recorded(look.verdict, look.durability, None)
         self.table.append(
             Page(
                 step,
                 tool,
-                f"{tool}: {shown}",
+                described(tool, reason, len(body), body),
                 self.store.put(body),
                 len(body),
                 taint,
@@ -118,6 +114,14 @@ class CoreImage:
             return False
         self.cleared.add(qid)
         return True
+
+    def _new_qid(self) -> str:
+        """An id that no page has: those of an image need not be without gaps."""
+        self._sealed += 1
+        while (qid := f"q{self._sealed}") in self._qids:
+            self._sealed += 1
+        self._qids.add(qid)
+        return qid
 
     def tombstone(self, step: int) -> None:
         """Delete a page: it is not read any more, and its line stays. IndexError where there is none."""

@@ -42,7 +42,7 @@ def written(session: Session, core: CoreImage | None, place: Path, *, index: boo
     """Write the parts of a session into ``place``, in the order in which an image lists them.
 
     Raises:
-        ImageRefusedError: its drive could not be read back.
+        ImageRefusedError: its drive or its effects could not be read back.
         TypeError: a value in it cannot be written as JSON.
     """
     with PartFile(place, SESSION) as file:
@@ -70,7 +70,9 @@ def written(session: Session, core: CoreImage | None, place: Path, *, index: boo
             yield file.close()
     if session.effects is not None:
         with PartFile(place, EFFECTS) as file:
-            file.write(canonical([each._asdict() for each in sorted(session.effects)]) + b"\n")
+            told = canonical([each._asdict() for each in sorted(session.effects)]) + b"\n"
+            effects_of({EFFECTS: told})  # what this refuses, no load would take
+            file.write(told)
             yield file.close()
 
 

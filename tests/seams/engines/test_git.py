@@ -69,6 +69,102 @@ def test_a_folder_is_not_read_as_part_of_a_repository_around_it_unless_that_is_m
     assert run(["rev-parse", "--show-toplevel"], within, inside=True).out == os.fsencode(f"{top}\n")
 
 
+def test_a_path_with_a_colon_is_not_read_as_part_of_a_repository_around_it(top: Path) -> None:
+    within = top / "p:q" / "in"
+    within.mkdir(parents=True)
+    assert run(["rev-parse", "--show-toplevel"], within).code == 0, "git looks on beyond a colon"
+    for place in (within, within.parent):
+        with pytest.raises(GitError, match=r"is not the top folder of a git repository\. Look with: git -C"):
+            find(place)
+    subprocess.run(["git", "init", "--quiet", str(within)], check=True)
+    assert find(within).folder == within.resolve()
+
+
+def test_a_repository_whose_working_tree_lies_elsewhere_is_not_that_folders(top: Path) -> None:
+    subprocess.run(["git", "config", "core.worktree", str(top.parent)], cwd=top, check=True)
+    with pytest.raises(GitError, match="is not the top folder"):
+        find(top)
+
+
+def test_stores_that_are_bare_and_trees_that_are_linked_are_found(top: Path) -> None:
+    within = top.parent / "a:b"
+    within.mkdir()
+    bare = within / "bare"
+    subprocess.run(["git", "init", "--quiet", "--bare", str(bare)], check=True)
+    assert find(bare).bare
+    (bare / "p:q").mkdir()
+    with pytest.raises(GitError, match="is not the top folder"):
+        find(bare / "p:q")
+    led = within / "led"
+    led.mkdir()
+    (led / ".git").write_text(f"gitdir: {bare}\n")
+    linked = within / "linked"
+    linked.mkdir()
+    (linked / ".git").symlink_to(bare)
+    assert find(led).bare
+    assert find(linked).bare
+
+
+@pytest.fixture
+def aside(top: Path) -> tuple[str, str]:
+    """(main's commit, a commit of another branch) of a repository whose main is some commits longer."""
+    made = ["git", "-c", "user.name=t", "-c", "user.email=t@example.invalid", "commit", "--quiet", "--allow-empty"]
+
+    def commit(number: int) -> str:
+        date = f"2024-01-0{number}T00:00:00Z"
+        variables = os.environ | {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date}
+        subprocess.run([*made, "--message", str(number)], cwd=top, check=True, env=variables)
+        return asked("rev-parse", "HEAD")
+
+    def asked(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=top, check=True, capture_output=True, text=True).stdout.strip()
+
+    base = commit(1)
+    asked("checkout", "--quiet", "-b", "side")
+    side = commit(2)
+    asked("checkout", "--quiet", "-B", "main", base)
+    return [commit(number) for number in range(3, 7)][-1], side
+
+
+def fooled(top: Path, main: str, side: str) -> bool:
+    words = ["git", "merge-base", "--is-ancestor", side, main]
+    return subprocess.run(words, cwd=top, check=False, capture_output=True).returncode == 0
+
+
+def test_a_graft_says_nothing_of_parents(top: Path, aside: tuple[str, str]) -> None:
+    main, side = aside
+    (top / ".git" / "info").mkdir(exist_ok=True)
+    (top / ".git" / "info" / "grafts").write_text(f"{main} {side}\n")
+    assert fooled(top, main, side)
+    answer = find(top).run("merge-base", "--is-ancestor", side, main)
+    assert (answer.code, answer.said) == (1, "")
+
+
+def test_a_commit_graph_says_nothing_of_parents(top: Path, aside: tuple[str, str]) -> None:
+    main, side = aside
+    subprocess.run(["git", "commit-graph", "write", "--reachable"], cwd=top, check=True, capture_output=True)
+    place = top / ".git" / "objects" / "info" / "commit-graph"
+    held = bytearray(place.read_bytes())
+    chunks = {bytes(held[at : at + 4]): int.from_bytes(held[at + 4 : at + 12]) for at in range(8, 8 + 12 * held[6], 12)}
+    names_at, facts_at = chunks[b"OIDL"], chunks[b"CDAT"]
+    order = [held[names_at + 20 * at : names_at + 20 * at + 20].hex() for at in range((facts_at - names_at) // 20)]
+    # Not of main itself, which git reads whole because it is named.
+    before = find(top).ask("rev-parse", f"{main}^").decode().strip()
+    first_parent = facts_at + 36 * order.index(before) + 20
+    held[first_parent : first_parent + 4] = order.index(side).to_bytes(4)
+    place.chmod(0o644)
+    place.write_bytes(held)
+    assert fooled(top, main, side)
+    assert find(top).run("merge-base", "--is-ancestor", side, main).code == 1
+
+
+def test_it_may_be_given_less_time(top: Path) -> None:
+    os.mkfifo(top / ".gitignore")
+    (top / "new").write_text("x")
+    with pytest.raises(GitError, match=r"had not ended within 0\.5 s"):
+        find(top).ask("ls-files", "--others", "--exclude-standard", seconds=0.5)
+
+
 def test_one_that_does_not_end_is_ended_with_what_it_started(top: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bin_ = top.parent / "bin"
     bin_.mkdir()

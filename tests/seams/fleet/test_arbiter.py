@@ -83,6 +83,14 @@ def test_what_is_no_text_is_outside_too() -> None:
     assert TreeArbiter().acquire("one", [7]).ruling is Ruling.OUTSIDE  # type: ignore[list-item]
 
 
+@pytest.mark.parametrize("trees", ["src", "", ".", "a", b"src"])
+def test_a_text_is_no_sequence_of_trees(trees: str) -> None:
+    arbiter = TreeArbiter()
+    assert arbiter.acquire("one", trees).ruling is Ruling.OUTSIDE
+    assert arbiter.live() == ()
+    assert rulings(arbiter, "src", "c") == [Ruling.ADMITTED] * 2
+
+
 def test_a_lease_on_nothing_is_none() -> None:
     assert TreeArbiter().acquire("one", []).ruling is Ruling.EMPTY
 
@@ -92,6 +100,16 @@ def test_a_lease_that_is_not_live_cannot_be_given_back() -> None:
     lease = arbiter.acquire("one", ["a/b/c"]).lease
     assert lease is not None
     assert [arbiter.release(number) for number in (lease.number, lease.number, 99, -1)] == [True, False, False, False]
+
+
+@pytest.mark.parametrize("number", [True, 1.0, "1", None, [1], float("nan")])
+def test_what_is_no_number_of_a_lease_gives_none_back(number: object) -> None:
+    arbiter = TreeArbiter()
+    lease = arbiter.acquire("one", ["a"]).lease
+    assert lease is not None
+    assert lease.number == 1
+    assert arbiter.release(number) is False  # type: ignore[arg-type]
+    assert arbiter.live() == (lease,)
 
 
 def test_links_are_followed_where_there_is_a_root(tmp_path: Path) -> None:

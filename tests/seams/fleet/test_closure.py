@@ -327,6 +327,26 @@ def test_a_replaced_commit_is_read_as_it_is(scratch: Scratch) -> None:
     assert buckets(audited(scratch)) == {2: Bucket.CLAIMED_CLOSED}
 
 
+def test_a_grafted_history_closes_nothing(scratch: Scratch) -> None:
+    laid_out(scratch, [Commit("one", "Begin", CODE), Commit("two", "Go on", {"b.py": "x"})], [opened(1)])
+    scratch.add([Commit("aside", "fix: it, fixes #1", {"src/a.py": "y"}, ("one",))])
+    grafts = scratch.top / ".git" / "info" / "grafts"
+    grafts.parent.mkdir(exist_ok=True)
+    grafts.write_text(f"{scratch.ids['two']} {scratch.ids['one']} {scratch.ids['aside']}\n")
+    assert buckets(audited(scratch)) == {1: Bucket.OPEN}
+    (closing,) = CLOSURE.close(str(scratch.top), [Candidate(1, scratch.ids["aside"])])
+    assert closing.outcome is Outcome.SKIP_UNPUSHED
+
+
+def test_a_folder_with_a_colon_within_a_repository_is_none(scratch: Scratch) -> None:
+    laid_out(scratch, [Commit("one", "Fixes #1", CODE)], [closed(1)])
+    within = scratch.top / "a:b" / "c"
+    within.mkdir(parents=True)
+    audit = CLOSURE.audit(str(within), str(scratch.export))
+    assert audit.finding is Finding.AUDIT_ERROR
+    assert "is not the top folder" in audit.notes[0]
+
+
 def witnessed(scratch: Scratch, numbers: range) -> Audit:
     commits = [Commit(str(number), f"fix: it, fixes #{number}", {f"{number}.py": "x"}) for number in numbers]
     laid_out(scratch, commits, [opened(number) for number in numbers])

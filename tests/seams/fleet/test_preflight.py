@@ -119,6 +119,16 @@ def test_a_flagged_process_is_let_be_only_where_it_is_protected_and_no_backend()
         {"host": None},
         {"flagged": None},
         {"flagged": [(1, "x")]},
+        {"flagged": {}},
+        {"flagged": ""},
+        {"flagged": False},
+        {"flagged": set()},
+        {"flagged": iter(())},
+        {"flagged": [Flagged(1, "x", protected="false")]},
+        {"flagged": [Flagged(1, "x", protected=1)]},
+        {"flagged": [Flagged(1, "x", protected=True, backend=None)]},
+        {"flagged": [Flagged(1, None, protected=True)]},
+        {"flagged": [Flagged(True, "x", protected=True)]},
     ],
 )
 def test_an_answer_that_cannot_be_is_a_failed_check(given) -> None:
@@ -232,6 +242,20 @@ def test_a_share_that_everything_is_beyond_makes_the_host_unsafe() -> None:
     came = here(share=0.0)
     assert came.verdict is SpawnVerdict.REFUSE_HOST
     assert os.getpid() in {each.pid for each in came.seen.flagged or ()}
+
+
+@pytest.mark.parametrize("share", [float("nan"), float("inf"), -0.1, "0.5", None, True])
+def test_a_share_that_is_no_number_is_a_failed_check(share) -> None:
+    came = here(share=share)
+    assert came.verdict is SpawnVerdict.REFUSE_INSPECT
+    assert came.notes[0].startswith("The check flagged has failed: ")
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), 0, -1.0, 1e300, "5", True])
+def test_a_command_without_a_time_that_it_can_have_is_a_failed_check(seconds) -> None:
+    came = here(seconds=seconds)
+    assert came.verdict is SpawnVerdict.REFUSE_INSPECT
+    assert any(note.startswith("The check loop has failed: ") for note in came.notes)
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,11 @@ def test_trees_that_nobody_can_have(trees: tuple[str, ...]) -> None:
     assert set(psutil.Process().children()) == before
 
 
+def test_a_text_is_no_sequence_of_trees() -> None:
+    with pytest.raises(ValueError, match=r"Job 0 names the trees 'ab', which cannot be leased \(outside\)"):
+        Workers().run([Job(1, 0, "ab")], 1)  # type: ignore[arg-type]
+
+
 def test_a_width_that_lets_nobody_in() -> None:
     with pytest.raises(ValueError, match="take 1 or more"):
         Workers().run([], 0)

@@ -32,6 +32,15 @@ def test_the_shapes_of_two_exports(tmp_path: Path) -> None:
     assert (found.lines, found.faults, found.pulls) == (5, (), 1)
 
 
+def test_what_is_said_to_be_no_pull_request_is_an_issue(tmp_path: Path) -> None:
+    rows = [
+        {"number": number, "state": "closed", "pull_request": said}
+        for number, said in enumerate((False, None, True, {}), 1)
+    ]
+    found = read(written(tmp_path, *map(json.dumps, rows)), 1_000)
+    assert (sorted(found.issues), found.pulls, found.faults) == ([1, 2], 2, ())
+
+
 @pytest.mark.parametrize(
     ("line", "why"),
     [
@@ -49,6 +58,9 @@ def test_the_shapes_of_two_exports(tmp_path: Path) -> None:
         ('{"number": 1, "state": "merged"}', "state"),
         ('{"number": 1, "state": "closed", "stateReason": ["x"]}', "reason"),
         ('{"number": 7, "state": "open"}', "something else"),
+        ('{"number": 1, "state": "open", "pull_request": "no"}', "pull_request"),
+        ('{"number": 1, "state": "open", "pull_request": 0}', "pull_request"),
+        ('{"number": 1, "state": "open", "pull_request": []}', "pull_request"),
     ],
 )
 def test_a_broken_line_is_named_and_no_issue(tmp_path: Path, line: str | bytes, why: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,15 @@ def test_what_never_began_is_no_lap(tmp_path: Path) -> None:
     stamps = CLOCK.beside(tmp_path / "journal")
     stamps.decided(3)
     assert CLOCK.laps(tmp_path / "journal") == ()
+
+
+@pytest.mark.timeout(60)
+def test_a_pipe_in_its_place_is_not_waited_at(tmp_path: Path) -> None:
+    os.mkfifo(CLOCK.sidecar(tmp_path / "journal"))
+    stamps = CLOCK.beside(tmp_path / "journal")
+    stamps.proposed(1)
+    with pytest.raises(OSError, match="No such device"):
+        stamps.decided(1)
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,36 @@ def test_a_second_loop_does_not_build_on_the_first_ones_branch(repo_of_one: Repo
     assert LOOP.run(repo_of_one.charge(branch="rsi/2"[::-1].replace("/", "-"), reference="rsi"), [metric(3)]).kept == 1
 
 
+def test_nobody_is_told_to_delete_a_branch_that_is_no_finished_loops(repo_of_one: Repo, tmp_path: Path) -> None:
+    repo_of_one.git("branch", "work")
+    other = r"Name another, that is not among: git branch --all$"
+    for branch in ("main", "work"):
+        refused(repo_of_one.charge(branch=branch), other)
+    LOOP.run(repo_of_one.charge(), [metric(2)])
+    refused(repo_of_one.charge(), r"Merge it and then type: git branch --delete rsi$")
+    for reference in ("rsi", "heads/rsi", "refs/heads/rsi"):
+        refused(repo_of_one.charge(reference=reference), other)
+    repo_of_one.git("worktree", "add", "--quiet", str(tmp_path / "out"), "rsi")
+    refused(repo_of_one.charge(), other)
+    repo_of_one.git("worktree", "remove", str(tmp_path / "out"))
+
+
+def test_nothing_that_a_submodule_configures_runs(repo_of_one: Repo, tmp_path: Path) -> None:
+    inner = Repo(tmp_path / "inner", files={".gitattributes": "* filter=trap\n"})
+    repo_of_one.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner.top), "sub")
+    repo_of_one.commit({})
+    sub = repo_of_one.top / "sub"
+    for key in ("filter.trap.clean", "filter.trap.process", "core.fsmonitor"):
+        repo_of_one.git("-C", str(sub), "config", key, f"touch {tmp_path / 'ran'}; cat")
+    (sub / "metric").write_text("another, so that it would have to be read")
+    assert LOOP.run(repo_of_one.charge(), [metric(2)]).kept == 1
+    assert not (tmp_path / "ran").exists()
+    for key in ("filter.trap.clean", "filter.trap.process", "core.fsmonitor"):
+        repo_of_one.git("-C", str(sub), "config", "--unset", key)
+    repo_of_one.git("-C", str(sub), "commit", "--quiet", "--all", "--message", "m")
+    refused(repo_of_one.charge(branch="two"), "is dirty: sub")
+
+
 def test_zero_candidates_are_refused(repo_of_one: Repo) -> None:
     with pytest.raises(LoopError, match=r"no candidates.*explain keep_rate"):
         LOOP.run(repo_of_one.charge(), [])

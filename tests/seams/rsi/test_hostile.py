@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from seams.engines import git
+from seams.rsi.changes import unaltered
 from seams.rsi.confine import interface
+from seams.rsi.errors import LoopError
 from seams.rsi.loop import ReferenceLoop
 from tests.seams.rsi.repository import PYTHON, Repo, alive, contents, metric, running
 
@@ -201,6 +204,74 @@ def test_folders_that_cannot_be_written_to_are_removed(repo_of_one: Repo) -> Non
     code = "import os\nos.makedirs('a/b/c'); open('a/b/c/d', 'w')\nfor p in ('a/b/c', 'a/b', 'a'): os.chmod(p, 0o500)"
     (row,) = LOOP.run(repo_of_one.charge(), [running(code)]).rows
     assert "a/b/c/d changed besides" in (row.note or "")
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(
+    "instead",
+    ["os.mkfifo('run.py')", "os.symlink('/dev/zero', 'run.py')", "os.mkdir('run.py')", "os.truncate(own, 1 << 40)"],
+)
+def test_what_stands_in_the_place_of_the_declared_file_is_not_waited_for(repo_of_one: Repo, instead: str) -> None:
+    code = f"import os\nown = os.open('run.py', os.O_RDWR)\nos.remove('run.py')\n{instead}\n"
+    # The suite looks at nothing, so that nothing but the loop itself would have read it.
+    result = LOOP.run(repo_of_one.charge(suite=[]), [running(code), metric(2)])
+    assert [row.decision for row in result.rows] == ["REVERT", "KEEP"], result.halted
+    assert not result.rows[0].truth_clean
+
+
+def test_a_file_that_cannot_be_read_at_once_is_not_what_was_put_there(tmp_path: Path) -> None:
+    edits = {"lease": b"12345678"}
+    place = tmp_path / "lease"
+    place.write_bytes(b"12345678")
+    assert unaltered(tmp_path, edits, "lease")
+    place.write_bytes(b"12345679")
+    assert not unaltered(tmp_path, edits, "lease")
+    os.truncate(place, 1 << 40)
+    assert not unaltered(tmp_path, edits, "lease")
+    (tmp_path / "same").write_bytes(b"12345678")
+    for stands in (lambda: os.mkfifo(place), lambda: place.symlink_to("/dev/zero"), lambda: place.symlink_to("same")):
+        place.unlink()
+        stands()
+        assert not unaltered(tmp_path, edits, "lease")
+    assert not unaltered(tmp_path, {"lease": None}, "lease")
+    place.unlink()
+    assert not unaltered(tmp_path, edits, "lease")
+    assert unaltered(tmp_path, {"lease": None}, "lease")
+    assert not unaltered(tmp_path, {}, "lease")
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("name", [".gitignore", "d/.gitattributes", "d/.git/HEAD", "pipe"])
+def test_a_pipe_where_git_would_wait_is_a_verdict(repo_of_one: Repo, name: str) -> None:
+    code = f"import os\nos.makedirs(os.path.dirname({name!r}) or '.', exist_ok=True)\nos.mkfifo({name!r})"
+    result = LOOP.run(repo_of_one.charge(), [running(code), metric(2)])
+    assert [row.decision for row in result.rows] == ["REVERT", "KEEP"], result.halted
+    assert f"{name} is a pipe or a device" in (result.rows[0].note or "")
+
+
+@pytest.mark.parametrize(("depth", "why"), [(1_500, "/d/f changed besides run.py"), (4_000, "cannot be looked into")])
+def test_folders_that_are_nested_too_deep_end_nothing(repo_of_one: Repo, depth: int, why: str) -> None:
+    code = f"import os\nfor _ in range({depth}): os.mkdir('d'); os.chdir('d')\nopen('f', 'w')"
+    measure = ["sh", "-c", '"$0" -S -s -B run.py && echo KPI=1', sys.executable]
+    result = LOOP.run(repo_of_one.charge(measure=measure), [running(code)])
+    (row,) = result.rows
+    assert (row.decision, row.truth_clean, result.halted) == ("REVERT", False, None)
+    assert why in (row.note or "")
+    assert LOOP.run(repo_of_one.charge(), [metric(2)]).kept == 1
+
+
+def test_a_tree_that_git_cannot_list_is_a_verdict(repo_of_one: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(git, "_MOST", 10_000)
+    code = "for number in range(100): open(f'{number:0200}', 'w')"
+    result = LOOP.run(repo_of_one.charge(), [running(code), metric(2)])
+    assert [row.decision for row in result.rows] == ["REVERT", "KEEP"], result.halted
+    assert "the tree cannot be read back" in (result.rows[0].note or "")
+    assert not result.rows[0].truth_clean
+
+
+def test_a_suite_that_leaves_a_pipe_is_refused(repo_of_one: Repo) -> None:
+    with pytest.raises(LoopError, match=r"pipe is a pipe or a device, so no candidate's tree.*Look with: git show"):
+        LOOP.run(repo_of_one.charge(suite=[["mkfifo", "pipe"]]), [metric(2)])
 
 
 def test_a_tree_that_is_no_tree_any_more_is_removed(repo_of_one: Repo) -> None:

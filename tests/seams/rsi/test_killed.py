@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from seams.engines.removal import removed
+from seams.rsi import worktrees
+from seams.rsi.errors import LoopError
 from seams.rsi.ground import find
 from seams.rsi.loop import ReferenceLoop
 from seams.rsi.worktrees import LOCK, MARK, PREFIX, Scratch, clean
@@ -60,6 +63,39 @@ def test_the_next_loop_removes_what_was_left_and_nothing_is_lost(killed: Repo, t
     assert killed.git("show", "rsi:metric") == "2"
     assert LOOP.run(killed.charge(branch="again", reference="rsi"), [metric(3)]).kept == 1
     assert killed.git("show", "again:metric") == "3"
+
+
+def test_a_loop_that_is_refused_has_removed_what_was_left_too(killed: Repo, temporary: Path) -> None:
+    with pytest.raises(LoopError, match="There is a branch rsi already"):
+        LOOP.run(killed.charge(), [metric(3)])
+    assert list(temporary.iterdir()) == []
+    assert killed.trees() == 1
+
+
+def test_what_cannot_be_removed_is_passed_over(killed: Repo, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (left,) = temporary.iterdir()
+
+    def refusing(folder: Path, last: str | None = None) -> bool:
+        return False if folder.is_relative_to(left) else removed(folder, last)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worktrees, "removed", refusing)
+        assert clean(find(killed.top)) == []
+        assert LOOP.run(killed.charge(branch="again", reference="rsi"), [metric(3)]).kept == 1
+        assert list(temporary.iterdir()) == [left]
+    assert left in clean(find(killed.top))
+
+
+@pytest.mark.timeout(60)
+def test_an_entry_that_is_a_pipe_is_not_waited_for(killed: Repo) -> None:
+    (entry,) = (killed.top / ".git" / "worktrees").iterdir()
+    place = (entry / "gitdir").read_bytes()
+    (entry / "gitdir").unlink()
+    os.mkfifo(entry / "gitdir")
+    assert len(clean(find(killed.top))) == 1, "the folder, though not the entry"
+    (entry / "gitdir").unlink()
+    (entry / "gitdir").write_bytes(place)
+    assert len(clean(find(killed.top))) == 1
 
 
 def test_only_its_own_trees_are_removed(killed: Repo, tmp_path: Path, temporary: Path) -> None:

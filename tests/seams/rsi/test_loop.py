@@ -16,6 +16,7 @@ from seams.rsi.changes import constant
 from seams.rsi.errors import LoopError
 from seams.rsi.journal import read
 from seams.rsi.loop import ReferenceLoop, offer
+from seams.rsi.trial import metric_of
 from tests.seams.rsi.repository import Repo, contents, metric, running
 
 LOOP = ReferenceLoop()
@@ -132,11 +133,36 @@ def test_what_cannot_be_measured_is_red_and_dirty(repo_of_one: Repo, code: str, 
     assert why in (row.note or "")
 
 
-@pytest.mark.parametrize("said", ["echo KPI=nan", "echo KPI=inf", "echo KPI=", "echo KPI=1,5", "true"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "echo KPI=nan",
+        "echo KPI=inf",
+        "echo KPI=",
+        "echo KPI=1,5",
+        "echo KPI=1_0",
+        "echo KPI=0x9",
+        "echo KPI=1e999",
+        "true",
+    ],
+)
 def test_a_baseline_that_is_no_number_is_refused(repo_of_one: Repo, said: str) -> None:
     with pytest.raises(LoopError, match=r"cannot be measured, before any candidate"):
         LOOP.run(repo_of_one.charge(measure=["sh", "-c", said]), [metric(2)])
     assert not repo_of_one.journal.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("said", "value"), [("1", 1.0), (" -1.5e-3 ", -0.0015), ("+.5", 0.5), ("7.", 7.0), ("1E2", 100.0)]
+)
+def test_a_number_is_as_other_programs_write_one(said: str, value: float) -> None:
+    assert metric_of(f"begun\nKPI={said}\n") == value
+
+
+@pytest.mark.parametrize("said", ["1_0", "\u0661", "\uff11", "1e", ".", "", "1 2", "infinity", "1d0"])
+def test_what_only_python_takes_for_a_number_is_none(said: str) -> None:
+    with pytest.raises(ValueError, match="no finite number"):
+        metric_of(f"KPI={said}")
 
 
 def test_a_program_that_is_not_there_is_refused(repo_of_one: Repo) -> None:
@@ -212,7 +238,40 @@ def test_documents_need_no_gain_and_code_does(repo_of_one: Repo) -> None:
     code = Candidate("code", "run.py", {"run.py": b"pass\n"}, Profile.DOCS_ONLY)
     rows = LOOP.run(repo_of_one.charge(), [page, code]).rows
     assert [(row.decision, row.profile) for row in rows] == [("KEEP", "docs-only"), ("REVERT", "full")]
+    assert rows[0].note is None
+    assert rows[1].note == "it claimed docs-only and was held to full: it did not touch documents alone"
     assert repo_of_one.git("diff-tree", "-r", "--name-only", "main", "rsi") == "README.md"
+
+
+def test_a_profile_that_is_none_is_held_to_the_strictest(repo_of_one: Repo) -> None:
+    given = Candidate("odd", "README.md", {"README.md": b"x"}, "docs-only")  # type: ignore[arg-type]
+    (row,) = LOOP.run(repo_of_one.charge(), [given]).rows
+    assert (row.decision, row.profile) == ("REVERT", "full")
+    assert "it claimed docs-only and was held to full" in (row.note or "")
+
+
+@pytest.mark.parametrize(
+    ("candidate", "why"),
+    [
+        (metric(2, name="\udcff"), "cannot stand in the message of a commit"),
+        (metric(2, name="\ud800 x"), "cannot stand in the message of a commit"),
+        (metric(2, name="a\0b"), "cannot stand in the message of a commit"),
+        (Candidate(7, "metric", {"metric": b"2"}), "cannot stand in the message of a commit"),
+        (Candidate("c", "metric", {"metric": "2"}), "the new content of 'metric' is str, and has to be bytes"),
+        (Candidate("c", "metric", {"metric": b"2", "x": 7}), "the new content of 'x' is int"),
+        (Candidate("c", "metric", [("metric", b"2")]), "the edits are list"),
+        (Candidate("c", None, {"metric": b"2"}), "the path None is none that a file can have"),
+        (Candidate("c", "metric", {"metric": b"2", 7: b"x"}), "the path 7 is none that a file can have"),
+        (Candidate("c", "\ud800", {"\ud800": b"2"}), "is none that a file can have"),
+        (metric(2, x=b"a file", **{"x/y": b"in it"}), "the path 'x/y' cannot be written"),
+        (metric(2, **{"x" * 300: b"long"}), "File name too long"),
+    ],
+)
+def test_what_is_no_candidate_is_a_row_and_ends_no_loop(repo_of_one: Repo, candidate: Candidate, why: str) -> None:
+    result = LOOP.run(repo_of_one.charge(), [candidate, metric(3)])
+    assert [row.decision for row in result.rows] == ["REVERT", "KEEP"], result.halted
+    assert why in (result.rows[0].note or "")
+    assert read(repo_of_one.journal) == (result.rows, 0, ())
 
 
 def test_a_file_may_go_or_come_and_keeps_its_mode(repo_of_one: Repo) -> None:

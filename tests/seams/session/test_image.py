@@ -23,6 +23,7 @@ from seams.contract.image import (
     Stale,
 )
 from seams.contract.recall import Policy, Promotions, Refusal, Refused
+from seams.session import image_place
 from seams.session.core_files import INDEX, PAGES
 from seams.session.core_index import SEGMENT, WordIndex
 from seams.session.image import SessionImages, offer
@@ -228,9 +229,9 @@ def test_a_dump_that_fails_leaves_the_image_that_was_there(tmp_path: Path) -> No
 
 @pytest.fixture
 def order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is forced onto the disk and what is renamed, in their order; a folder that has no name yet is ``new``."""
+    """What is forced onto the disk, renamed and exchanged, in order; a folder that has no name yet is ``new``."""
     found: list[str] = []
-    fsync, rename = os.fsync, Path.rename
+    fsync, rename, exchange = os.fsync, Path.rename, image_place._exchanged
 
     def shown(place: Path) -> str:
         return "/".join("new" if name.startswith(".image.") else name for name in place.parts[-2:])
@@ -243,8 +244,13 @@ def order(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         found.append(f"rename {shown(self)}")
         return rename(self, target)
 
+    def exchanged(one: Path, other: Path) -> bool:
+        found.append(f"exchange {shown(one)}")
+        return exchange(one, other)
+
     monkeypatch.setattr(os, "fsync", forced)
     monkeypatch.setattr(Path, "rename", renamed)
+    monkeypatch.setattr(image_place, "_exchanged", exchanged)
     return found
 
 
@@ -257,7 +263,7 @@ def test_a_dump_is_on_the_disk_before_its_folder_has_a_name(tmp_path: Path, orde
     assert order == [*files, "force home/new", "rename home/new", f"force {tmp_path.name}/home"]
     order.clear()
     dumped(folder)  # in the place of the image that is there
-    last = ["force home/new", "rename home/new", "rename home/image", "rename home/new", f"force {tmp_path.name}/home"]
+    last = ["force home/new", "rename home/new", "exchange home/new", f"force {tmp_path.name}/home"]
     assert order == [*files, *last]
 
 
@@ -294,6 +300,7 @@ def test_what_no_load_would_take_is_not_dumped(tmp_path: Path) -> None:
         (Session("s", Drive(turns="many")), "session.json"),  # type: ignore[arg-type]
         (Session("s", model=5), HEADER),  # type: ignore[arg-type]
         (Session("s", labels={"a": 1}), HEADER),  # type: ignore[dict-item]
+        (Session("s", effects=(Effect(1, "started"),)), "effects.json"),  # type: ignore[arg-type]
     ):
         with pytest.raises(ImageRefusedError) as refused:
             IMAGES.dump(bad, tmp_path / "image", now=NOW)

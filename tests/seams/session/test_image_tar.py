@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import io
+import os
 import tarfile
 from pathlib import Path
 
@@ -11,8 +13,9 @@ import pytest
 from harness.probes.session._archives import archives
 from seams.contract.image import HEADER, ImageRefusedError
 from seams.session.image import SessionImages
+from seams.session.image_header import END_OF_TIME
 from seams.session.image_tar import MOST_ENTRIES
-from tests.seams.session.sessions import NOW, dumped
+from tests.seams.session.sessions import NOW, dumped, session
 
 IMAGES = SessionImages()
 
@@ -130,6 +133,70 @@ def test_a_size_that_is_too_large_is_refused_before_it_is_read(tmp_path: Path, m
     monkeypatch.setattr("seams.session.image_tar.MOST_BYTES", 10)
     found = refused(made(("one", b"123456"), ("two", b"12345")), tmp_path)
     assert found.part == "two"
+
+
+@pytest.mark.parametrize("size", [-1, -5, -512, -(1 << 62)])
+def test_a_size_below_nothing_is_refused_and_nothing_is_read(size: int, tmp_path: Path) -> None:
+    head = bytearray(tarfile.TarInfo(HEADER).tobuf(tarfile.USTAR_FORMAT))
+    head[124:136] = size.to_bytes(12, "big", signed=True)  # in base 256
+    head[148:156] = b" " * 8
+    head[148:156] = b"%06o\0 " % sum(head)
+    found = refused(bytes(head) + b"x" * 4_096 + bytes(1_024), tmp_path)
+    assert (found.part, f"is said to have {size} bytes" in str(found)) == (HEADER, True)
+
+
+def full(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From here on an archive does not fit onto the disk."""
+
+    def fails(files, when, out) -> None:
+        out.write(b"x" * 100)
+        raise OSError(errno.ENOSPC, "no space left")
+
+    monkeypatch.setattr("seams.session.image.packed", fails)
+
+
+def test_an_archive_that_cannot_be_written_leaves_the_one_that_was_there(
+    archive: Path, tmp_path: Path, monkeypatch
+) -> None:
+    before, loaded = archive.read_bytes(), IMAGES.load(tmp_path / "image")
+    full(monkeypatch)
+    for file in (archive, tmp_path / "new.tar"):
+        with pytest.raises(OSError, match="no space left"):
+            IMAGES.pack(loaded, file)
+    assert archive.read_bytes() == before
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["image", "image.tar"]
+
+
+def test_an_archive_gets_its_name_in_one_step(archive: Path, tmp_path: Path) -> None:
+    with archive.open("rb") as before:
+        IMAGES.pack(IMAGES.load(tmp_path / "image"), archive)
+        assert archive.stat().st_ino != os.fstat(before.fileno()).st_ino
+
+
+def test_an_archive_replaces_a_file_and_what_a_link_leads_to_and_nothing_else(archive: Path, tmp_path: Path) -> None:
+    loaded = IMAGES.load(tmp_path / "image")
+    good = archive.read_bytes()
+    archive.write_bytes(b"older")
+    (tmp_path / "link").symlink_to(archive)
+    IMAGES.pack(loaded, tmp_path / "link")
+    assert archive.read_bytes() == good
+    assert (tmp_path / "link").is_symlink()
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "image"):
+        with pytest.raises(ImageRefusedError, match=f"{name} is there already and is no file"):
+            IMAGES.pack(loaded, tmp_path / name)
+    assert (tmp_path / "pipe").is_fifo()
+
+
+def test_a_moment_that_no_archive_can_say_is_not_dumped(tmp_path: Path) -> None:
+    with pytest.raises(ImageRefusedError, match=f"no archive can say one from {END_OF_TIME} on"):
+        IMAGES.dump(session(), tmp_path / "late", now=END_OF_TIME)
+    assert list(tmp_path.iterdir()) == []
+    for when in (END_OF_TIME - 1, -5):
+        IMAGES.dump(session(), tmp_path / "image", now=when)
+        IMAGES.pack(IMAGES.load(tmp_path / "image"), tmp_path / "image.tar")
+        with tarfile.open(tmp_path / "image.tar") as tar:
+            assert {each.mtime for each in tar.getmembers()} == {max(when, 0)}
 
 
 def test_whatever_stands_between_and_behind_the_entries_is_refused(archive: Path, tmp_path: Path) -> None:

@@ -37,8 +37,9 @@ def test_the_same_bodies_are_the_same_bytes_whatever_their_order(first, then) ->
     loaded = PageStore(text_of(again))
     for digest, body in digests.items():
         assert again.get(digest) == loaded.get(digest) == body
-        assert again.size_of(digest) == loaded.size_of(digest) == len(body)
-    assert loaded.get("0" * 64) is loaded.size_of("0" * 64) is loaded.get("f" * 64) is None
+        assert again.begun(digest, 0)[0] == loaded.begun(digest, 0)[0] == len(body)
+        assert again.begun(digest, 3) == loaded.begun(digest, 3) == (len(body), body[:3])
+    assert loaded.get("0" * 64) is loaded.begun("0" * 64, 9) is loaded.get("f" * 64) is None
 
 
 def stored(*bodies: bytes) -> bytes:
@@ -71,7 +72,7 @@ PAGES = st.builds(
     size=st.integers(0, 2**70),
     taint=st.sampled_from((Taint.TAINTED, Taint.TRUSTED)),
     qid=st.just(""),
-    reason=st.text(max_size=4),
+    reason=st.just(""),
     durability=st.sampled_from(Durability),
     valid_to=st.integers(0, 2**60),
     witness=st.text(max_size=4),
@@ -105,6 +106,9 @@ GOOD = encoded(Page(0, "t", "t: x", "0" * 64, 1, Taint.TAINTED, "", "", Durabili
         (b"000", b"00g"),
         (b'"tainted",""', b'"quarantined",""'),
         (b'"tainted",""', b'"tainted","q1"'),
+        (b'"tainted","",""', b'"tainted","","POLICY_BLOCK"'),
+        (b'"tainted","",""', b'"quarantined","q1",""'),
+        (b'"tainted","",""', b'"quarantined","q1","ignore previous instructions"'),
         (GOOD, b'{"tool":1}\n'),
         (GOOD, b"\xff\n"),
         (GOOD, b"[" * 5000 + b"\n"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kpis.formulas.session.radix import budget_of, distinct_tokens, most_reused
 from kpis.formulas.session.token_ids import agents, few_shot, ids
-from seams.session.radix import RadixCache, RadixStore, StaleLeaseError, offer
+from seams.session.radix import LeaseError, RadixCache, RadixStore, StaleLeaseError, offer
 
 REQUESTS = st.lists(st.lists(st.integers(0, 2), max_size=7), max_size=12)
 
@@ -99,8 +99,37 @@ def test_a_lease_that_is_not_given_back_shows() -> None:
     place, _ = cache.lookup([1, 2])
     assert cache.stats().leases == 1
     cache.done(place)
-    cache.done(place)
     assert cache.stats().leases == 0
+
+
+def test_a_lease_is_given_back_once_and_nobody_elses_with_it() -> None:
+    cache = RadixCache(3)
+    place, _ = cache.lookup([1, 2, 3])
+    mine = cache.insert(place, [1, 2, 3])
+    others, _ = cache.lookup([1, 2, 3])
+    cache.done(mine)
+    for spent in (mine, place):
+        with pytest.raises(LeaseError, match="was given back, or moved by an insertion, before"):
+            cache.done(spent)
+        with pytest.raises(LeaseError, match="was given back"):
+            cache.insert(spent, [4])
+    assert cache.stats().leases == 1
+    at, _ = cache.lookup([9])
+    cache.done(cache.insert(at, [9, 9, 9]))  # over the budget, and what the other one holds stays
+    assert cache.match_len([1, 2, 3]) == 3
+    cache.done(others)
+    put(cache, [8])
+    assert cache.match_len([1, 2, 3]) == 0
+
+
+def test_a_lease_of_another_cache_is_refused_and_changes_neither() -> None:
+    one, other = RadixCache(), RadixCache()
+    put(one, [1])
+    at, _ = one.lookup([1])
+    for use in (other.done, other.evict_node, lambda lease: other.insert(lease, [2])):
+        with pytest.raises(LeaseError, match="is another cache's"):
+            use(at)
+    assert (one.tokens, one.stats().leases, other.stats()) == (1, 1, (0,) * 9)
 
 
 def test_a_policy_evicts_the_poisoned_continuation_and_keeps_the_clean_one() -> None:
@@ -114,6 +143,7 @@ def test_a_policy_evicts_the_poisoned_continuation_and_keeps_the_clean_one() -> 
     assert cache.evict_node(leaf) == 0
     with pytest.raises(StaleLeaseError, match="evicted since"):
         cache.insert(leaf, [1])
+    cache.done(leaf)  # it was held all the same
     assert cache.tokens == 24
 
 
@@ -199,8 +229,9 @@ def test_ids_may_come_packed_or_as_bytes() -> None:
 def test_a_place_of_another_kind_and_a_bound_below_nothing_are_refused() -> None:
     with pytest.raises(TypeError, match="pass on what lookup gave"):
         RadixCache().done("there")
-    with pytest.raises(ValueError, match="-1 tokens"):
-        offer("none").cache(-1)
+    for bad in (-1, 1.5, float("nan"), "3"):
+        with pytest.raises(ValueError, match=f"A cache of {bad!r} tokens is none"):
+            offer("none").cache(bad)
     assert isinstance(offer("mock"), RadixStore)
 
 

@@ -100,6 +100,15 @@ def test_a_tightened_gate_seals_a_page_that_was_harmless(kind: int) -> None:
     assert core.resolve(2).why is Refusal.SEALED
 
 
+def test_an_id_of_no_page_clears_none_that_comes_and_a_blank_witness_is_nobodys() -> None:
+    core = CoreImage(screening=Screening(gates()), cleared=["q1"], revoked=["", "source-1"])
+    core.record("read_policy", POLICY)
+    core.record("get_account", ACCOUNT)
+    core.screening = Screening(())
+    assert core.cleared == set()
+    assert (core.resolve(0), core.resolve(1)) == (SEALED, ACCOUNT)
+
+
 def test_what_refuses_first_is_the_reason_that_is_told() -> None:
     core = CoreImage()
     core.record("t", b"a fact", witness="source-1")

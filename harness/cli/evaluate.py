@@ -15,6 +15,7 @@ from harness.cli.streams import say
 if TYPE_CHECKING:
     from harness.jobs.evaluate import Answer
     from harness.jobs.evaluate_config import Deployment
+    from harness.report.evaluation_page import EvaluationPage
     from harness.report.progress import Progress
 
 __all__ = ["add_parser"]
@@ -81,7 +82,7 @@ def _evaluate(arguments: argparse.Namespace) -> Exit:
 def _each(stream: BinaryIO, chosen: Deployment, arguments: argparse.Namespace) -> Exit:
     from datetime import UTC, datetime
 
-    from harness.jobs.evaluate import evaluate_stream
+    from harness.jobs.evaluate import STDIN, evaluate_stream
     from harness.record.evaluation_write import encode
     from harness.report.progress import Progress
 
@@ -89,21 +90,23 @@ def _each(stream: BinaryIO, chosen: Deployment, arguments: argparse.Namespace) -
         return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     size = 0 if arguments.file == _STDIN else Path(arguments.file).stat().st_size
-    name = "standard input" if arguments.file == _STDIN else arguments.file
-    shown = _table() if arguments.table else None
+    name = STDIN if arguments.file == _STDIN else arguments.file
+    page = _table() if arguments.table else None
     seen = _Seen()
     # Two writers on one terminal would tear each other's lines.
     with Progress(1.0) as progress:
         for answer in evaluate_stream(stream, name, chosen, now):
             seen.add(answer)
-            if shown is not None:
-                shown(answer)
+            if page is not None:
+                page.show(answer)
             else:
                 sys.stdout.buffer.write(encode(answer.document))
                 if not size:
                     sys.stdout.buffer.flush()  # whoever feeds us line by line waits for each answer
             if size and not sys.stdout.isatty() and seen.cases % _STEP == 0:
                 _show(progress, name, answer.line.read, size)
+    if page is not None:
+        page.end()
     return seen.end(name)
 
 
@@ -111,11 +114,11 @@ def _show(progress: Progress, name: str, read: int, size: int) -> None:
     progress.show(name, read >> 20, max(1, size >> 20))
 
 
-def _table() -> Any:
+def _table() -> EvaluationPage:
     from harness.report.evaluation_page import EvaluationPage
     from harness.report.page import console_on
 
-    return EvaluationPage(console_on(sys.stdout)).show
+    return EvaluationPage(console_on(sys.stdout))
 
 
 class _Seen:

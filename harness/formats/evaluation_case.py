@@ -1,18 +1,23 @@
 """One line of JSON, one case to evaluate: its output, and what is known of how it came about.
 
-Refuses what would be guessed: an output that is no text, a cost that is no number. What a case says beyond the known
-keys is kept beside it and looked at by nobody.
+Refuses what would be guessed: an output that is no text, a cost that is no number, a key of a written rule that nobody
+knows. What a case says beyond the known keys is kept beside it and looked at by nobody; where such a key is close to a
+known one that is not there, a note asks whether it was meant.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from harness.formats.evaluation_settings import KEYS, settings_over
 from harness.formats.keys import Keys
-from harness.formats.limits import FormatError, Limits, check_depth
+from harness.formats.limits import FormatError, Limits, check_depth, printable
+from kpis.errors import did_you_mean
 from kpis.terms.evaluation_case import ABSENT, Case, CustomRule, TokenCounts, ToolCall
 from kpis.terms.evaluation_settings import Settings
 from kpis.terms.evaluation_words import BUNDLES, Bundle, Severity
@@ -34,6 +39,12 @@ _KNOWN = (
     "deployed_rules",
     "config",
 )
+_RULE_KEYS = ("name", "type", "config", "weight")
+_DEPLOYED_KEYS = ("id", "severity", "eval_type", "definition")
+_MOST_LOOKED_AT = 20
+_LONGEST_KEY = 40
+"""Unknown keys of a case, and characters of one, that are compared with the known ones."""
+
 _SEVERITIES = tuple(severity.value for severity in Severity)
 _BUNDLES = tuple(bundle.value for bundle in BUNDLES)
 
@@ -72,12 +83,16 @@ def case_of(value: object, settings: Settings, rules: tuple[CustomRule, ...] = (
         config.only(KEYS)
         settings = settings_over(settings, config)
     named = keys.text("eval_type", _TYPES)
+    closed = bool(settings.corrections)
     inline = [
-        custom_rule(Keys(each, f"custom_rules[{at}]")) for at, each in enumerate(keys.items("custom_rules") or [])
+        custom_rule(Keys(each, f"custom_rules[{at}]"), closed=closed)
+        for at, each in enumerate(keys.items("custom_rules") or [])
     ]
     deployed = [
-        deployed_rule(Keys(each, f"deployed_rules[{at}]")) for at, each in enumerate(keys.items("deployed_rules") or [])
+        deployed_rule(Keys(each, f"deployed_rules[{at}]"), closed=closed)
+        for at, each in enumerate(keys.items("deployed_rules") or [])
     ]
+    extra = {key: member for key, member in keys.plain().items() if key not in _KNOWN}
     calls = keys.items("tool_calls")
     return Case(
         output=keys.needed("output"),
@@ -91,8 +106,21 @@ def case_of(value: object, settings: Settings, rules: tuple[CustomRule, ...] = (
         named_type=named is not None,
         custom_rules=(*rules, *deployed, *inline),
         settings=settings,
-        extra={key: member for key, member in keys.plain().items() if key not in _KNOWN},
+        extra=extra,
+        notes=tuple(_asked_back(keys, extra)) if extra else (),
     )
+
+
+def _asked_back(keys: Keys, extra: dict[str, Any]) -> Iterator[str]:
+    missing = tuple(known for known in _KNOWN if not keys.has(known))
+    for key in islice(extra, _MOST_LOOKED_AT):
+        if len(key) <= _LONGEST_KEY and (hint := _hint(key, missing)):
+            yield f"The key {printable(key)} is not read{hint}."
+
+
+@lru_cache(maxsize=1024)
+def _hint(key: str, missing: tuple[str, ...]) -> str:
+    return did_you_mean(key, missing)
 
 
 def _id(keys: Keys) -> str:
@@ -120,12 +148,16 @@ def _tokens(keys: Keys | None) -> TokenCounts | None:
     return TokenCounts(keys.number("prompt_tokens"), keys.number("completion_tokens"), keys.number("total_tokens"))
 
 
-def custom_rule(keys: Keys) -> CustomRule:
+def custom_rule(keys: Keys, *, closed: bool = True) -> CustomRule:
     """A rule somebody wrote: name, type, config, and a weight.
+
+    ``closed``: a key beyond these is refused. The reference passes it over.
 
     Raises:
         FormatError: it cannot be one. What is wrong with its config is found when it is asked.
     """
+    if closed:
+        keys.only(_RULE_KEYS)
     config, weight = keys.object("config"), keys.number("weight", 0)
     return CustomRule(
         keys.needed("name"),
@@ -135,18 +167,22 @@ def custom_rule(keys: Keys) -> CustomRule:
     )
 
 
-def deployed_rule(keys: Keys) -> CustomRule:
+def deployed_rule(keys: Keys, *, closed: bool = True) -> CustomRule:
     """A rule that a deployment runs on every case: id, severity, bundle, and its definition.
+
+    ``closed`` as for :func:`custom_rule`: a severity that is spelled wrongly would leave a rule that only advises.
 
     Raises:
         FormatError: it cannot be one.
     """
+    if closed:
+        keys.only(_DEPLOYED_KEYS)
     definition = keys.object("definition")
     if definition is None:
         raise FormatError(f"{keys.where} has no definition")
     severity, bundle = keys.text("severity", _SEVERITIES), keys.text("eval_type", _BUNDLES)
     return replace(
-        custom_rule(definition),
+        custom_rule(definition, closed=closed),
         bundle=Bundle.CUSTOM if bundle is None else Bundle(bundle),
         rule_id=keys.text("id"),
         severity=None if severity is None else Severity(severity),

@@ -1,17 +1,27 @@
 """What a deployment or one case chose about evaluation, from plain values: the keys of a case's ``config``.
 
-A key that nobody knows, or a value of another kind, is refused by name: a typo in ``requiredEvidence`` must not become
-a case that passes. The two lists of rules are kept as they came; whoever knows the rules checks them.
+A key that nobody knows, or a value of another kind, is refused by name: a typo in ``requiredEvidence`` or a threshold
+must not become a case that passes. A threshold of another kind is refused where a deployment sets it; in a case it
+costs the one rule its answer. The two lists of rules are kept as they came; whoever knows the rules checks them.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
 from harness.formats.keys import Keys
 from harness.formats.limits import FormatError
-from kpis.terms.evaluation_settings import COMPOSERS, ON_SKIPPED, PRIOR_MODES, PROFILES, Settings
+from kpis.terms.evaluation_settings import (
+    COMPOSERS,
+    ON_SKIPPED,
+    PRIOR_MODES,
+    PROFILES,
+    THRESHOLD_LISTS,
+    THRESHOLD_NUMBERS,
+    Settings,
+)
 from kpis.terms.evaluation_words import Need
 
 __all__ = ["KEYS", "LEGACY", "settings_over"]
@@ -35,8 +45,15 @@ KEYS = (
 )
 
 
-def settings_over(base: Settings, keys: Keys) -> Settings:
+_LEAST = {"max_tool_repeats": 1}
+"""Below these the rule of the key takes its own number instead."""
+
+
+def settings_over(base: Settings, keys: Keys, *, deployed: bool = False) -> Settings:
     """``base`` with what ``keys`` chooses; thresholds are added key by key, and the last to set one has it.
+
+    ``deployed``: they are a deployment's, so that a threshold which no rule could use is refused as well. With the
+    corrections taken back thresholds are what the reference takes, which is anything.
 
     Raises:
         FormatError: a key or a value cannot be used.
@@ -61,15 +78,45 @@ def settings_over(base: Settings, keys: Keys) -> Settings:
         chosen["rule_thresholds"] = {
             **base.rule_thresholds,
             **(PROFILES[profile] if profile is not None else {}),
-            **(own.thresholds() if own is not None else {}),
+            **(_thresholds(own, base, deployed=deployed) if own is not None else {}),
         }
     call = keys.object("per_call")
     if call is not None:
-        chosen["per_call"] = {**base.per_call, **call.thresholds()}
+        chosen["per_call"] = {**base.per_call, **_thresholds(call, base, deployed=deployed)}
     made = replace(base, **{name: value for name, value in chosen.items() if value is not None})
     if made.composer == LEGACY and made.corrections:
         raise FormatError(
-            f"{keys.where}.composer is 'legacy', which only recomputes verdicts of the reference: it goes with "
+            f"{keys.at('composer')} is 'legacy', which only recomputes verdicts of the reference: it goes with "
             'mode = "reference"'
         )
     return made
+
+
+def _thresholds(keys: Keys, base: Settings, *, deployed: bool) -> dict[str, Any]:
+    if base.corrections:
+        keys.only((*THRESHOLD_NUMBERS, *THRESHOLD_LISTS))
+        if deployed:
+            _usable(keys)
+    return keys.thresholds()
+
+
+def _usable(keys: Keys) -> None:
+    """Refuse a value that the rule of its key would not take."""
+    for key in THRESHOLD_NUMBERS:
+        value = keys.get(key)
+        if isinstance(value, str) and _is_spelled(value):
+            raise FormatError(
+                f"{keys.at(key)} is a text (did you mean {value.strip()}, without quotes?), and has to be a number"
+            )
+        keys.number(key, _LEAST.get(key, -math.inf))
+    for key in THRESHOLD_LISTS:
+        if "" in (keys.texts(key) or ()):
+            raise FormatError(f"{keys.at(key)} holds an empty text, which is never found")
+
+
+def _is_spelled(text: str) -> bool:
+    """Whether the text spells a number."""
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False

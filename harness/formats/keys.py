@@ -12,13 +12,17 @@ from typing import Any
 from harness.formats.limits import FormatError, printable
 from kpis.errors import did_you_mean
 
-__all__ = ["Keys"]
+__all__ = ["WHOLE", "Keys"]
 
-_WHOLE = 2**53
+WHOLE = "the file"
+_MOST = 2**53
 
 
 class Keys:
-    """The members of one object, taken out by name and kind; ``where`` is how its reader knows it."""
+    """The members of one object, taken out by name and kind; ``where`` is how its reader knows it.
+
+    Of a whole file (:data:`WHOLE`) a member is known by its key alone, as it stands there.
+    """
 
     __slots__ = ("_members", "where")
 
@@ -27,6 +31,10 @@ class Keys:
             raise FormatError(f"{where} is {_kind(members)}, and has to be an object")
         self._members: Mapping[str, Any] = members
         self.where = where
+
+    def at(self, key: str) -> str:
+        """How a member is known."""
+        return key if self.where == WHOLE else f"{self.where}.{key}"
 
     def only(self, known: Collection[str]) -> None:
         """Refuse a key that is not among ``known``."""
@@ -48,21 +56,22 @@ class Keys:
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int | float) or not _finite(value):
-            raise FormatError(f"{self.where}.{key} is {_kind(value)}, and has to be a number")
+            raise FormatError(f"{self.at(key)} is {_kind(value)}, and has to be a number")
         if not low <= value <= high:
-            raise FormatError(f"{self.where}.{key} is {value:g}, and has to lie between {low:g} and {high:g}")
+            wanted = f"be {low:g} or more" if high == math.inf else f"lie between {low:g} and {high:g}"
+            raise FormatError(f"{self.at(key)} is {value:g}, and has to {wanted}")
         return _held(value)
 
     def text(self, key: str, among: Collection[str] = ()) -> str | None:
         """A text, one of ``among`` if that is not empty."""
         value = self._members.get(key)
-        return None if value is None else _text(value, f"{self.where}.{key}", among)
+        return None if value is None else _text(value, self.at(key), among)
 
     def truth(self, key: str) -> bool | None:
         """True or false."""
         value = self._members.get(key)
         if value is not None and not isinstance(value, bool):
-            raise FormatError(f"{self.where}.{key} is {_kind(value)}, and has to be true or false")
+            raise FormatError(f"{self.at(key)} is {_kind(value)}, and has to be true or false")
         return value
 
     def texts(self, key: str, among: Collection[str] = ()) -> tuple[str, ...] | None:
@@ -70,19 +79,19 @@ class Keys:
         items = self.items(key)
         if items is None:
             return None
-        return tuple(_text(item, f"{self.where}.{key}[{at}]", among) for at, item in enumerate(items))
+        return tuple(_text(item, f"{self.at(key)}[{at}]", among) for at, item in enumerate(items))
 
     def items(self, key: str) -> list[Any] | None:
         """A list."""
         value = self._members.get(key)
         if value is not None and not isinstance(value, list):
-            raise FormatError(f"{self.where}.{key} is {_kind(value)}, and has to be a list")
+            raise FormatError(f"{self.at(key)} is {_kind(value)}, and has to be a list")
         return value
 
     def object(self, key: str) -> Keys | None:
         """An object."""
         value = self._members.get(key)
-        return None if value is None else Keys(value, f"{self.where}.{key}")
+        return None if value is None else Keys(value, self.at(key))
 
     def needed(self, key: str) -> str:
         """A text that has to be there; it may be empty."""
@@ -97,12 +106,12 @@ class Keys:
 
     def thresholds(self) -> dict[str, Any]:
         """All members as they came, whatever they are; but every number is one that JSON can hold."""
-        return {key: _numbers(value, f"{self.where}.{key}") for key, value in self._members.items()}
+        return {key: _numbers(value, self.at(key)) for key, value in self._members.items()}
 
 
 def _held(value: float) -> float:
     """Whole numbers beyond those that a double tells apart are doubles, as they are for every other reader."""
-    return float(value) if abs(value) > _WHOLE else value
+    return float(value) if abs(value) > _MOST else value
 
 
 def _numbers(value: Any, where: str) -> Any:

@@ -27,9 +27,12 @@ from kpis.terms.claim import VerdictState
 from kpis.terms.evaluation_case import Case
 from kpis.terms.evaluation_words import Need
 
-__all__ = ["ENGINE", "Answer", "Judgement", "carried", "evaluate", "evaluate_stream"]
+__all__ = ["ENGINE", "STDIN", "Answer", "Judgement", "carried", "evaluate", "evaluate_stream"]
 
 ENGINE = f"loopladder {__version__}"
+STDIN = "standard input"
+"""How cases that came through a pipe are known; a command calls it ``-``."""
+
 _ID_LENGTH = 16
 
 
@@ -109,6 +112,6 @@ def evaluate_stream(
 def _bad(line: Line, name: str, why: str) -> Answer:
     sentence = (
         f"{name}, line {line.number}: {why.rstrip('.')}. "
-        f"Correct the line, then run again: python -m harness evaluate {name}"
+        f"Correct the line, then run again: python -m harness evaluate {'-' if name == STDIN else name}"
     )
     return Answer(line, {"line": line.number, "error": sentence}, None)

@@ -1,7 +1,9 @@
 """What a deployment chose, from its TOML file: settings, accuracy table, rules of its own.
 
 The keys are those of a case's ``config``; beside them stand ``mode``, ``accuracy`` and ``deployed_rules``. A case may
-choose otherwise for itself, but not its mode and not its accuracy.
+choose otherwise for itself, but not its mode and not its accuracy. What is broken in the file is refused before any
+case comes: a threshold that is no number, a rule that could never be asked. The reference would skip it, case by case,
+and so does ``mode = "reference"``.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.formats.evaluation_case import deployed_rule
+from harness.formats.evaluation_faults import fault_of
 from harness.formats.evaluation_settings import KEYS, settings_over
-from harness.formats.keys import Keys
+from harness.formats.keys import WHOLE, Keys
 from harness.formats.limits import FormatError, regular_bytes
 from harness.judge.evaluation.accuracy import AccuracyTable
 from harness.record.accuracy import REFERENCE, named_table
@@ -66,10 +69,10 @@ def deployment(path: Path) -> Deployment:
 
 
 def _of(document: dict[str, object], folder: Path) -> Deployment:
-    keys = Keys(document, "the file")
+    keys = Keys(document, WHOLE)
     keys.only((*KEYS, *_OWN))
     base = reference() if keys.text("mode", MODES) == "reference" else Deployment()
-    settings = settings_over(base.settings, keys)
+    settings = settings_over(base.settings, keys, deployed=True)
     checked(settings, NAMES)  # here, or every case would be refused for it
     word = keys.text("accuracy")
     listed = keys.items("deployed_rules") or []
@@ -77,5 +80,13 @@ def _of(document: dict[str, object], folder: Path) -> Deployment:
         base,
         settings=settings,
         table=base.table if word is None else named_table(word, folder),
-        rules=tuple(deployed_rule(Keys(each, f"deployed_rules[{at}]")) for at, each in enumerate(listed)),
+        rules=tuple(_rule(Keys(each, f"deployed_rules[{at}]"), settings) for at, each in enumerate(listed)),
     )
+
+
+def _rule(keys: Keys, settings: Settings) -> CustomRule:
+    closed = bool(settings.corrections)
+    rule = deployed_rule(keys, closed=closed)
+    if closed and (fault := fault_of(rule, settings)) is not None:
+        raise FormatError(f"{keys.where}.definition: {fault}")
+    return rule

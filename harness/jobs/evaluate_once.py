@@ -49,6 +49,7 @@ class Once:
         claims = tuple([item.claim for item in found])
         if (
             case.custom_rules
+            or case.notes
             or case.settings is not self._deployment.settings
             or any(claim.value is not None for claim in claims)
         ):
@@ -70,7 +71,7 @@ class Once:
             case="",
             judged_at="",
             engine=f"{self._engine} as the reference" if self._deployment.is_reference else self._engine,
-            note=None if case.named_type else _EVERYTHING,
+            note=" ".join((*case.notes, *(() if case.named_type else (_EVERYTHING,)))) or None,
             counted=case.settings.has(Correction.COVERAGE_IS_COUNTED),
         )
         return Answered(evaluation, document)

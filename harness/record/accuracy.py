@@ -130,6 +130,7 @@ def decode(body: bytes, name: str) -> AccuracyTable:
         labelling,
         {rule: _counts(name, rule, row) for rule, row in rows.items()},
         hashlib.sha256(body).hexdigest(),
+        versions,
     )
 
 

@@ -6,15 +6,15 @@ writes does not pass through them: they are for readers, and for the tests that 
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import ConfigDict, model_validator
+from pydantic import ConfigDict, Field, TypeAdapter, model_validator
 
 from harness.record.evaluation_parts import Evidence, Open, Share, Uncertainty, Value, Whole
 from kpis.terms.claim import Confidence, VerdictState
 from kpis.terms.evaluation_words import Bundle, Need, Question, RuleKind, SkipClass
 
-__all__ = ["DRAFT", "SCHEMA", "EvaluationResponse", "RuleResult", "Verdict", "evaluation_schema"]
+__all__ = ["DRAFT", "SCHEMA", "EvaluationResponse", "NoAnswer", "RuleResult", "Verdict", "evaluation_schema"]
 
 SCHEMA = "harness.evaluation/1"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -146,8 +146,17 @@ class Provenance(Open):
     judgedAt: str  # noqa: N815
 
 
+_YES, _NO = ({"properties": {"passed": {"const": truth}}} for truth in (True, False))
+_AS_ITS_VERDICT = {
+    "if": {"properties": {"verdict": {"type": "object"}}, "required": ["verdict"]},
+    "then": {"if": {"properties": {"verdict": _YES}}, "then": _YES, "else": _NO},
+}
+
+
 class EvaluationResponse(Open):
-    """What ``evaluate`` writes for one case."""
+    """What ``evaluate`` writes for one case. ``passed`` is what its verdict says, where it has one."""
+
+    model_config = ConfigDict(json_schema_extra=_AS_ITS_VERDICT)  # type: ignore[typeddict-item]
 
     id: str
     trace_id: str | None = None
@@ -168,7 +177,21 @@ class EvaluationResponse(Open):
     categories: dict[str, Category] | None = None
     note: str | None = None
 
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        if self.verdict is not None and self.passed is not self.verdict.passed:
+            raise ValueError("passed says what the verdict says, and nothing else")
+        return self
+
+
+class NoAnswer(Open):
+    """What stands in the place of a line that is no case: its number, from one, and a sentence."""
+
+    line: Annotated[int, Field(ge=1)]
+    error: str
+
 
 def evaluation_schema() -> dict[str, Any]:
-    """The JSON Schema of one line that ``evaluate`` writes; where a line could not be read stands an error."""
-    return {**EvaluationResponse.model_json_schema(), "$schema": DRAFT, "title": SCHEMA}
+    """The JSON Schema of one line that ``evaluate`` writes: an answer, or why there is none."""
+    either: TypeAdapter[EvaluationResponse | NoAnswer] = TypeAdapter(EvaluationResponse | NoAnswer)
+    return {**either.json_schema(), "$schema": DRAFT, "title": SCHEMA}

@@ -6,91 +6,113 @@ inert, and a secret that a rule found is shown as well: the page is for whoever 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 
 from rich.console import Console
 from rich.text import Text
 
 from harness.jobs.evaluate import Answer, Judgement
-from harness.judge.evaluation.coverage import Status
-from harness.judge.evaluation.judge import Judged
-from harness.judge.evaluation.layers import EvaluationVerdict, tau
+from harness.judge.evaluation.coverage import Asked, Status
+from harness.judge.evaluation.judge import Evaluation, Judged
+from harness.judge.evaluation.layers import EvaluationVerdict, by_prior, tau
 from harness.judge.evaluation.uncertainty import Published, Unmeasured
+from harness.report.evaluation_evidence import left_out, told, underlined
+from harness.report.evaluation_said import in_part, of_each_state, prior_decides, unmeasured
 from harness.report.inert import encoding_of, inert
-from kpis.terms.claim import ClaimState, VerdictState
-from kpis.terms.evaluation import Citation, Count, EvidenceItem, Pattern, Span, ToolCallAt
-from kpis.terms.evaluation_words import RuleKind
+from kpis.terms.claim import ClaimState, VerdictBasis, VerdictState
+from kpis.terms.evaluation import EvidenceItem, Span
+from kpis.terms.evaluation_words import RuleKind, SkipClass
 
 __all__ = ["EvaluationPage"]
 
 _STYLES = {VerdictState.PASS: "bold green", VerdictState.FAIL: "bold red", VerdictState.UNKNOWN: "bold yellow"}
-_LEAST = 8
-"""UTF-16 units of text on either side of a stretch that are shown however narrow the terminal is."""
-_LONGEST = 64
 _MOST = 5
 """Pieces of evidence that are shown of one rule; the rest are counted."""
-_MARK = "-"
 _INDENT = 4
 
 
 class EvaluationPage:
-    """Where answers are shown one below the other."""
+    """Where answers are shown one below the other, and counted at the end."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
         self._encoding = encoding_of(console.file)
+        self._states: Counter[VerdictState | None] = Counter()
 
     def show(self, answer: Answer) -> None:
         """Print one answer; a line that could not be read says so."""
+        self._states[answer.state] += 1
         if answer.judgement is None:
             self._line(answer.document["error"], "red")
         else:
             self._judgement(answer.judgement, answer.line.number)
 
+    def end(self) -> None:
+        """Print how many cases there were of each state, if there was more than one."""
+        unread = self._states[None]
+        states = {state: self._states[state] for state in VerdictState}
+        cases = sum(states.values())
+        if cases + unread > 1:
+            lost = f"; {unread:,} line{'s' * (unread != 1)} could not be read" if unread else ""
+            self._line(f"{cases:,} case{'s' * (cases != 1)}: {of_each_state(states)}{lost}", "bold")
+
     def _judgement(self, judgement: Judgement, number: int) -> None:
         found = judgement.evaluation
         verdict = found.verdict
         name = judgement.case.id or f"line {number}"
-        by = f" by {', '.join(verdict.by)}" if verdict.by else ""
+        blamed = not by_prior([item.finding for item in found.results], verdict)
+        by = f" by {', '.join(verdict.by)}" if verdict.by and blamed else ""
         self._line(f"{name}: {verdict.state.value}, {verdict.basis.value}{by}", _STYLES[verdict.state])
         if verdict.risk is not None:
             self._line(_risk(verdict, judgement), indent=2)
+        if not blamed:
+            self._line(prior_decides(verdict.by), indent=2)
         for judged in found.results:
             if judged.finding.claim.state is ClaimState.FIRED:
                 self._fired(judged, verdict, judgement.case.output)
         for judged in found.results:
             skip = judged.finding.claim.skip
-            if judged.finding.rule.name in verdict.by and skip is not None:
+            if skip is not None and skip.skip_class is not SkipClass.NOT_APPLICABLE:
                 self._line(f"{judged.finding.rule.name} (asked, no answer): {skip.reason}", indent=2)
-        self._unjudged(judgement)
+        self._unjudged(found)
+        for note in judgement.case.notes:
+            self._line(f"note: {note}", indent=2)
         self._console.print()
 
     def _fired(self, judged: Judged, verdict: EvaluationVerdict, text: str) -> None:
-        rule, claim = judged.finding.rule, judged.finding.claim
+        rule, claim, known = judged.finding.rule, judged.finding.claim, judged.uncertainty
+        is_open = isinstance(known, Unmeasured) and _leaves_open(verdict, rule.name)
         decided = rule.name in verdict.by or any(name.value in verdict.by for name in rule.classes)
-        part = "decided" if decided else judged.role.value
-        self._line(f"{rule.name} ({part}): {claim.note}{_sure(judged)}", indent=2)
+        part = "open" if is_open else "decided" if decided else judged.role.value
+        self._line(f"{rule.name} ({part}): {claim.note}{'' if is_open else _sure(judged)}", indent=2)
         for item in claim.evidence[:_MOST]:
-            for line in _shown(item, text, self._console.width - _INDENT):
-                self._whole(line, indent=_INDENT)
-        if len(claim.evidence) > _MOST:
-            self._line(f"and {len(claim.evidence) - _MOST} more", indent=_INDENT)
+            self._evidence(item, text)
+        rest = left_out(claim.evidence, _MOST)
+        if rest is not None:
+            self._line(rest, indent=_INDENT)
+        if isinstance(known, Unmeasured) and is_open:
+            self._line(f"open: {unmeasured(rule.name, known.why)}", indent=2)
 
-    def _unjudged(self, judgement: Judgement) -> None:
-        coverage = judgement.evaluation.coverage
-        if coverage is None:
+    def _evidence(self, item: EvidenceItem, text: str) -> None:
+        if not isinstance(item, Span):
+            self._line(told(item), indent=_INDENT)
+            return
+        for line in underlined(text, item, self._console.width - _INDENT):
+            self._whole(line, indent=_INDENT)
+
+    def _unjudged(self, found: Evaluation) -> None:
+        if found.coverage is None:
             self._line("not judged: no rule ran", indent=2)
             return
-        never = [asked.question.value for asked in coverage.questions if asked.status is Status.NOT_APPLICABLE]
+        questions = found.coverage.questions
+        never = [asked.question.value for asked in questions if asked.status is Status.NOT_APPLICABLE]
         if never:
             self._line(f"not asked: {', '.join(never)}", "dim", indent=2)
-        for asked in coverage.questions:
+        for asked in questions:
             if asked.status is Status.UNJUDGED:
                 self._line(f"not judged: {asked.question.value}: {asked.why}", "dim", indent=2)
             elif 0 < asked.evaluated < asked.of:
-                self._line(
-                    f"judged in part: {asked.question.value}: {asked.evaluated} of {asked.of} rules", "dim", indent=2
-                )
+                self._line(f"judged in part: {_part(asked, found)}", "dim", indent=2)
 
     def _line(self, text: str, style: str = "", indent: int = 0) -> None:
         body = Text(inert(text, self._encoding), style=style)
@@ -102,6 +124,22 @@ class EvaluationPage:
         shown = Text(" " * indent) + line
         shown.rstrip()
         self._console.print(shown, no_wrap=True, crop=False, overflow="ignore", soft_wrap=True)
+
+
+def _leaves_open(verdict: EvaluationVerdict, rule: str) -> bool:
+    """Whether the verdict waits for how often the rule is right."""
+    return verdict.basis is VerdictBasis.REQUIRED_EVIDENCE_MISSING and rule in verdict.by
+
+
+def _part(asked: Asked, found: Evaluation) -> str:
+    """A question that some of its rules answered; of those that were asked in vain it is said already why."""
+    mine = (item.finding for item in found.results if item.finding.rule.question is asked.question)
+    silent = [
+        (each.rule.name, each.claim.skip.reason)
+        for each in mine
+        if each.claim.skip is not None and each.claim.skip.skip_class is SkipClass.NOT_APPLICABLE
+    ]
+    return in_part(asked.question.value, asked.evaluated, asked.of, silent)
 
 
 def _risk(verdict: EvaluationVerdict, judgement: Judgement) -> str:
@@ -121,41 +159,3 @@ def _sure(judged: Judged) -> str:
             return " (its accuracy is unmeasured)"
         case _:
             return ""
-
-
-def _shown(item: EvidenceItem, text: str, room: int) -> Iterator[Text]:
-    match item:
-        case Span():
-            yield from _underlined(text, item, room)
-        case Pattern():
-            yield Text(inert(f"{item.name}: {item.count}"))
-        case ToolCallAt():
-            yield Text(inert(f"call {item.index}, {item.tool_name}: {item.label}"))
-        case Citation():
-            yield Text(inert(f"{item.url}: {item.status}"))
-        case Count():
-            held = "" if item.threshold is None else f" against {item.threshold:g}"
-            source = "" if item.source is None else f" ({item.source.value})"
-            yield Text(inert(f"{item.stat} {item.value:g} {item.unit}{held}{source}"))
-
-
-def _underlined(text: str, span: Span, room: int) -> Iterator[Text]:
-    """The stretch in its line, and the marks below it. Places count UTF-16 units, marks the columns of a terminal."""
-    units = text.encode("utf-16-le", "surrogatepass")
-
-    def part(start: int, end: int) -> str:
-        return inert(units[2 * max(0, start) : 2 * end].decode("utf-16-le", "replace"))
-
-    whole = part(span.start, span.end)
-    cut = whole if len(whole) <= _LONGEST else whole[: _LONGEST - 3] + "..."
-    around = max(_LEAST, (room - Text(cut).cell_len) // 2)
-    before, after = part(span.start - around, span.start), part(span.end, span.end + around)
-    while Text(before).cell_len > around:  # a character may take two columns
-        before = before[1:]
-    while Text(after).cell_len > around:
-        after = after[:-1]
-    line = Text(before)
-    line.append(cut, style="underline")
-    line.append(after)
-    yield line
-    yield Text(" " * Text(before).cell_len + _MARK * max(1, Text(cut).cell_len) + f" {inert(span.label)}")

@@ -15,9 +15,12 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from harness.record.replay import Replayed, RunResult
+from harness.report.evaluation_said import in_part, of_each_state, prior_decides, unmeasured
 from harness.report.inert import inert
 from harness.report.lines import put_line, put_text
-from kpis.terms.claim import VerdictState
+from harness.report.replay_place import name_and_piece
+from kpis.terms.claim import VerdictBasis, VerdictState
+from kpis.terms.evaluation_words import RuleKind, SkipClass
 from kpis.terms.trace import Severity
 
 __all__ = ["render_evaluated"]
@@ -34,6 +37,10 @@ _MOST = 5
 _LABEL = 14
 _FAIL, _UNKNOWN = VerdictState.FAIL.value, VerdictState.UNKNOWN.value
 _STYLES = {VerdictState.PASS.value: "bold green", _FAIL: "bold red", _UNKNOWN: "bold yellow"}
+_SIGNS = (RuleKind.DETECTION.value, RuleKind.INFERENCE.value)
+_IN_VAIN = (SkipClass.DEFEATED.value, SkipClass.CONFIG_INVALID.value)
+"""Of a rule that was asked and gave no answer, as those that a recording does not carry enough for."""
+
 _Document = Mapping[str, Any]
 
 
@@ -62,8 +69,8 @@ def render_evaluated(result: Replayed, console: Console, *, verbose: bool = Fals
 
 
 def _tally(console: Console, states: Counter[str], hidden: int) -> None:
-    told = ", ".join(f"{states[state.value]:,} {state.value}" for state in VerdictState)
-    put_text(console, f"{states.total():,} runs: {told}", "bold")
+    counts = {state: states[state.value] for state in VerdictState}
+    put_text(console, f"{states.total():,} runs: {of_each_state(counts)}", "bold")
     if hidden:
         some = "run with an open verdict is" if hidden == 1 else "runs with an open verdict are"
         put_text(console, f"{hidden:,} more {some} not shown; --verbose names all.")
@@ -84,42 +91,71 @@ def _run(console: Console, run: RunResult, document: _Document, *, verbose: bool
     verdict, results = document["verdict"], document["rule_results"]
     calls = run.parts.verdicts.calls
     put_line(console, f"run {run.run_id[:36]}  {run.source_format}  {calls:,} tool call{'s' * (calls != 1)}", "bold")
-    by = f" by {', '.join(verdict['by'])}" if verdict["by"] else ""
+    blamed = not _by_prior(document)
+    by = f" by {', '.join(verdict['by'])}" if verdict["by"] and blamed else ""
     _say(console, "verdict", f"{verdict['state']}, {verdict['basis']}{by}", _STYLES[verdict["state"]])
     if verdict["risk"] is not None:
         risk, sure = verdict["risk"], verdict["confidence"]
         sure = f", {sure}" if sure else ""
         _say(console, "risk", f"{risk['pBad']:.2f} [{risk['lo']:.2f}, {risk['hi']:.2f}]{sure}")
+    if not blamed:
+        _say(console, "", prior_decides(verdict["by"]))
     for each in results:
-        if not each["passed"] and not each.get("skipped"):
-            decided = each["ruleName"] in verdict["by"] or not set(each["classes"]).isdisjoint(verdict["by"])
-            label = "decided" if decided else each["role"]
-            _say(console, label, f"{each['ruleName']}: {each['message']}{_sure(each)}")
-            _places(console, each.get("evidence", []), verbose=verbose)
+        if _fired(each):
+            _say(console, _part(each, verdict), f"{each['ruleName']}: {each['message']}{_sure(each, verdict)}")
+            _places(console, run, each, verbose=verbose)
     for each in results:
-        if each["ruleName"] in document["unanswered"]:
+        if each["ruleName"] in document["unanswered"] or each.get("skipClass") in _IN_VAIN:
             _say(console, "no answer", f"{each['ruleName']}: {each['message']}")
-            _places(console, each.get("evidence", []), verbose=verbose)
+            _places(console, run, each, verbose=verbose)
 
 
-def _sure(result: _Document) -> str:
+def _fired(result: _Document) -> bool:
+    return not result["passed"] and not result.get("skipped")
+
+
+def _by_prior(document: _Document) -> bool:
+    """Whether the risk alone failed the run, without a detector that fired."""
+    fired = [each for each in document["rule_results"] if _fired(each)]
+    over = document["verdict"]["basis"] == VerdictBasis.RISK_OVER_LOSS.value
+    return over and not any(each["kind"] in _SIGNS for each in fired)
+
+
+def _leaves_open(result: _Document, verdict: _Document) -> bool:
+    """Whether the verdict waits for how often the rule is right."""
+    missing = verdict["basis"] == VerdictBasis.REQUIRED_EVIDENCE_MISSING.value
+    return missing and result["ruleName"] in verdict["by"] and result["uncertainty"]["basis"] == "unmeasured"
+
+
+def _part(result: _Document, verdict: _Document) -> str:
+    """What the rule did in the verdict."""
+    if _leaves_open(result, verdict):
+        return "open"
+    decided = result["ruleName"] in verdict["by"] or not set(result["classes"]).isdisjoint(verdict["by"])
+    return "decided" if decided else str(result["role"])
+
+
+def _sure(result: _Document, verdict: _Document) -> str:
     """How sure a fire is, in words."""
     known = result.get("uncertainty", {})
+    if _leaves_open(result, verdict):
+        return f"; {unmeasured(result['ruleName'], known['why'])}"
     if "ppv" in known:
         return f" (right with probability {known['ppv']['point']:.2f})"
     return " (its accuracy is unmeasured)" if known.get("basis") == "unmeasured" else ""
 
 
-def _places(console: Console, evidence: list[_Document], *, verbose: bool) -> None:
-    calls = [item for item in evidence if item["type"] == "toolCall"]
+def _places(console: Console, run: RunResult, result: _Document, *, verbose: bool) -> None:
+    calls = [item for item in result.get("evidence", ()) if item["type"] == "toolCall"]
     for item in calls if verbose else calls[:_MOST]:
-        line = "" if item["line"] is None else f":{item['line']}"
-        place, what = f"{item['file'] or '(no file)'}{line}", f"{item['toolName']}, {item['label']}"
-        if _LABEL + cell_len(inert(f"{place}  {what}")) <= console.width:
-            put_line(console, f"{'':<{_LABEL}}{place}  {what}")
-        else:  # the place stays whole, to be copied
-            put_line(console, f"{'':<{_LABEL}}{place}")
-            put_text(console, what, lead=" " * (_LABEL + 2), indent=_LABEL + 2)
+        name, piece = name_and_piece(item["file"], item["line"], run.source_format)
+        what = f"{item['toolName']}, {item['label']}"
+        where = f"{name}, {piece}" if piece else name
+        if _LABEL + cell_len(inert(f"{where}  {what}")) <= console.width:
+            put_line(console, f"{'':<{_LABEL}}{where}  {what}")
+        else:  # what an editor opens stays whole, to be copied
+            put_line(console, f"{'':<{_LABEL}}{name}")
+            put_text(console, f"{piece}  {what}" if piece else what, lead=" " * (_LABEL + 2), indent=_LABEL + 2)
     if len(calls) > _MOST and not verbose:
         put_line(console, f"{'':<{_LABEL}}and {len(calls) - _MOST} more; --verbose names up to 25")
 
@@ -138,12 +174,23 @@ def _unjudged(document: _Document) -> list[tuple[str, str]]:
             why.setdefault("; ".join(reasons), []).append(asked["id"])
     told = [("not judged", f"{', '.join(names)}: {reason}") for reason, names in why.items()]
     told += [
-        ("in part", f"{asked['id']}: {asked['evaluated']} of {asked['of']} rules")
+        ("in part", in_part(asked["id"], asked["evaluated"], asked["of"], _silent(asked["id"], document)))
         for asked in questions
         if asked["status"] == "judged" and asked.get("evaluated", 0) < asked.get("of", 0)
     ]
     never = [asked["id"] for asked in questions if asked["status"] == "not_applicable"]
     return [*told, ("not asked", ", ".join(never))] if never else told
+
+
+def _silent(question: str, document: _Document) -> list[tuple[str, str]]:
+    """The rules of a question that were not asked, with their reasons; those asked in vain have said theirs."""
+    return [
+        (each["ruleName"], each["skipReason"])
+        for each in document["rule_results"]
+        if each.get("question") == question
+        and each.get("skipClass") == SkipClass.NOT_APPLICABLE.value
+        and each["ruleName"] not in document["unanswered"]
+    ]
 
 
 def _say(console: Console, label: str, text: str, style: str = "") -> None:

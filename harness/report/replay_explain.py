@@ -17,12 +17,12 @@ __all__ = ["render_explained"]
 def render_explained(
     row: MetricRow,
     found: Metric,
-    lines: Iterable[tuple[str | None, int | None, str]],
+    lines: Iterable[tuple[str, str]],
     console: Console,
     *,
     most: int | None,
 ) -> None:
-    """Print it; of the lines the first ``most``."""
+    """Print it; of the lines, each a place and what stands there, the first ``most``."""
     symbol = f" ({row.symbol})" if row.symbol else ""
     put_text(console, f"{row.id}{symbol}: {_value(row, found)}", "bold")
     _told(console, "class", f"{row.metric_class.value}, {row.kind.value}, {row.direction.value}; {found.basis.value}")
@@ -53,14 +53,12 @@ def _value(row: MetricRow, found: Metric) -> str:
     return said
 
 
-def _evidence(lines: Sequence[tuple[str | None, int | None, str]], console: Console, most: int | None) -> None:
+def _evidence(lines: Sequence[tuple[str, str]], console: Console, most: int | None) -> None:
     if not lines:
         put_text(console, "It is a sum over everything that was read; no line stands out.")
         return
-    for file, line, sentence in lines[:most]:
-        where = file or "(no file)"
-        told = f"{where}:{line}: {sentence}" if line is not None else f"{where}: {sentence}"
-        put_text(console, told, lead="  ", indent=4)
+    for where, sentence in lines[:most]:
+        put_text(console, f"{where}: {sentence}", lead="  ", indent=4)
     if most is not None and len(lines) > most:
         put_text(console, f"and {len(lines) - most:,} more lines; --verbose shows all")
 

@@ -16,6 +16,7 @@ from harness.record.replay import Replayed, RunResult
 from harness.report.inert import inert
 from harness.report.lines import put_line
 from harness.report.replay_lines import amount, at_least, big, lines_of
+from harness.report.replay_place import place
 from kpis.formulas.recorded.carried import CarriedParts
 from kpis.formulas.recorded.evaluate import RunParts, metrics
 from kpis.formulas.recorded.pricing import PICO
@@ -60,7 +61,9 @@ def render_replay(
         _contexts(contexts, console)
     if result.carried is not None and by is not None:
         _attribution(result.carried, by, console, verbose=verbose)
-    _issues([*result.issues, *(issue for run in result.runs for issue in run.issues)], console, verbose=verbose)
+    issues = [("", issue) for issue in result.issues]
+    issues += [(run.source_format, issue) for run in result.runs for issue in run.issues]
+    _issues(issues, console, verbose=verbose)
     if result.passed_over:
         some = "file was" if result.passed_over == 1 else "files were"
         _line(console, "", [f"{result.passed_over:,} {some} in no known format and passed over."])
@@ -197,14 +200,15 @@ def _attribution(parts: CarriedParts, by: str, console: Console, *, verbose: boo
     _line(console, "", [said])
 
 
-def _issues(issues: Sequence[Issue], console: Console, *, verbose: bool) -> None:
+def _issues(issues: Sequence[tuple[str, Issue]], console: Console, *, verbose: bool) -> None:
+    """What was found, each beside the format of the recording that it was found in."""
     order = (Severity.ERROR, Severity.WARNING, Severity.NOTE)
-    told = sorted(issues, key=lambda issue: order.index(issue.severity))
-    least = [issue for issue in told if issue.severity is not Severity.NOTE]
+    told = sorted(issues, key=lambda each: order.index(each[1].severity))
+    least = [each for each in told if each[1].severity is not Severity.NOTE]
     shown = told if verbose else least[:5]
-    for issue in shown:
-        where = issue.file or ""
-        where += f":{issue.line}" if issue.line is not None else ""
+    for source_format, issue in shown:
+        known = issue.file is not None or issue.line is not None
+        where = place(issue.file, issue.line, source_format, issue.code) if known else ""
         _line(
             console,
             issue.severity.value,

@@ -8,10 +8,21 @@ from kpis.rules.thresholds import threshold
 from kpis.terms.evaluation import Count, RuleClaim, RuleFacts, Value
 from kpis.terms.evaluation_words import Bundle, Correction, FailureClass, Mechanism, Need, Question, RuleKind
 
-__all__ = ["COST", "VERBOSITY"]
+__all__ = ["COST", "VERBOSITY", "dollars"]
 
 MOST_USD = 0.10
 MOST_RATIO = 5.0
+_DECIMALS = range(4, 18)
+
+
+def dollars(cost: float, limit: float) -> tuple[str, str]:
+    """Both in dollars, with as many decimals as tell them apart and from nought: four at least."""
+    for places in _DECIMALS:
+        one, other = f"{cost:.{places}f}", f"{limit:.{places}f}"
+        apart = one != other or cost == limit
+        if apart and bool(float(one)) is bool(cost) and bool(float(other)) is bool(limit):
+            return f"${one}", f"${other}"
+    return f"${cost!r}", f"${limit!r}"
 
 
 def _cost(subject: Subject) -> RuleClaim:
@@ -22,9 +33,10 @@ def _cost(subject: Subject) -> RuleClaim:
         return skipped("a negative cost is none")
     most = threshold(subject.case.settings, MOST_USD, "cost_threshold")
     inside = cost <= most.value
+    spent, limit = dollars(cost, most.value)
     return held(
         inside,
-        f"${cost:.4f}, {'within' if inside else 'over'} ${most.value:.4f}",
+        f"{spent}, {'within' if inside else 'over'} {limit}",
         score=1.0 if inside else _over(cost, most.value),
         value=Value("cost", "usd", cost),
         evidence=[Count("cost", "usd", cost, most.value, most.source)],

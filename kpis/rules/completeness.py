@@ -41,7 +41,7 @@ def _enough(stat: str, unit: str, count: int, least: float, source: ThresholdSou
     inside = count >= least
     return held(
         inside,
-        f"{count} {unit}, {'at least' if inside else 'fewer than'} {least:g}",
+        f"{count} {unit if count != 1 else unit[:-1]}, {'at least' if inside else 'fewer than'} {least:g}",
         score=1.0 if inside else min(count / least, _NEARLY),
         value=Value(stat, unit, count),
         evidence=[Count(stat, unit, count, least, source)],

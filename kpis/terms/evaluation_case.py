@@ -63,7 +63,8 @@ class Case:
     """One output with what is known of how it came about.
 
     ``tool_calls`` is None when no trajectory was sent and empty when none was made. ``eval_type`` is a bundle or, None,
-    all of them; ``named_type`` says whether the case named it. ``extra`` holds the keys that are not ours.
+    all of them; ``named_type`` says whether the case named it. ``extra`` holds the keys that are not ours; ``notes``
+    are sentences on those of them that look like a typing error.
     """
 
     output: str
@@ -78,3 +79,4 @@ class Case:
     custom_rules: tuple[CustomRule, ...] = ()
     settings: Settings = field(default_factory=Settings)
     extra: Mapping[str, object] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()

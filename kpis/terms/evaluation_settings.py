@@ -11,13 +11,38 @@ from dataclasses import dataclass, field
 
 from kpis.terms.evaluation_words import Correction, Need
 
-__all__ = ["COMPOSERS", "DEFAULT_PRIOR", "ON_SKIPPED", "PRIOR_MODES", "PROFILES", "Settings"]
+__all__ = [
+    "COMPOSERS",
+    "DEFAULT_PRIOR",
+    "ON_SKIPPED",
+    "PRIOR_MODES",
+    "PROFILES",
+    "THRESHOLD_LISTS",
+    "THRESHOLD_NUMBERS",
+    "Settings",
+]
 
 DEFAULT_PRIOR = 0.5
 
 COMPOSERS = ("risk", "legacy")
 ON_SKIPPED = ("unknown", "fail", "pass")
 PRIOR_MODES = ("per-output", "per-class")
+
+THRESHOLD_NUMBERS = (
+    "min_output_length",
+    "min_length",
+    "min_sentences",
+    "keyword_overlap",
+    "topic_consistency",
+    "topic_consistency_min_words",
+    "cost_threshold",
+    "max_token_ratio",
+    "max_tool_repeats",
+)
+"""The keys under which a built-in rule looks for a number of one's own; the first two are one."""
+
+THRESHOLD_LISTS = ("blocklist", "stub_markers")
+"""The keys under which a built-in rule looks for texts of one's own."""
 
 PROFILES: Mapping[str, Mapping[str, float]] = {
     "server": {

@@ -154,6 +154,7 @@ class Correction(Enum):
     ASKED_EVIDENCE_COUNTS = "asked_evidence_counts"  # required evidence is what the call carried, declared or not
     COMPOSER_IN_HASH = "composer_in_hash"  # two verdicts under different priors have different hashes
     DECISIVE_NEEDS_LABELS = "decisive_needs_labels"  # a clean pass is decisive only where labels bear it out
+    DECISIVE_NEEDS_A_FIRE = "decisive_needs_a_fire"  # a fail for which no detector fired is the prior's, and marginal
     BLAME_IS_NAMED = "blame_is_named"  # a fail by risk names a class, also where no single one is likelier than not
     UNMEASURED_IS_NOT_CLEAN = "unmeasured_is_not_clean"  # a fire of unknown accuracy leaves the verdict open
     CATEGORY_BY_VERDICT = "category_by_verdict"  # a category passes by the layers, not by its score

@@ -7,7 +7,7 @@ lacks positives or negatives, is unmeasured; nothing is assumed in its place.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 __all__ = ["HALF", "AccuracyTable", "Counts", "Labelling"]
@@ -56,7 +56,8 @@ class Counts:
 class AccuracyTable:
     """The counts of each rule by name, of one corpus. ``version`` seeds every draw that rests on it.
 
-    ``release`` is what was measured, ``sha256`` that of the table's bytes: a stored verdict names it.
+    ``release`` is what was measured, ``sha256`` that of the table's bytes: a stored verdict names it. ``versions`` are
+    those of the rules that were measured; of a rule without one the table does not say, and it serves any.
     """
 
     name: str
@@ -65,8 +66,13 @@ class AccuracyTable:
     labelling: Labelling
     rows: Mapping[str, Counts]
     sha256: str
+    versions: Mapping[str, int] = field(default_factory=dict)
 
-    def of(self, rule: str) -> Counts | None:
-        """The counts of ``rule`` if both its rates are known."""
-        counts = self.rows.get(rule)
+    def row(self, rule: str, version: int) -> Counts | None:
+        """The counts of ``rule`` in its ``version``; what another version did says nothing of it."""
+        return self.rows.get(rule) if self.versions.get(rule, version) == version else None
+
+    def of(self, rule: str, version: int) -> Counts | None:
+        """The counts of ``rule`` in its ``version`` if both its rates are known."""
+        counts = self.row(rule, version)
         return counts if counts is not None and counts.measured else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.judge.evaluation.layers import EvaluationVerdict, advises
+from harness.judge.evaluation.layers import EvaluationVerdict, advises, by_prior
 from harness.judge.evaluation.scores import Tally, failed
 from kpis.terms.claim import ClaimState, Confidence, VerdictBasis
 from kpis.terms.evaluation import Finding
@@ -27,7 +27,10 @@ class Interpretation:
 def interpretations(
     findings: Sequence[Finding], verdict: EvaluationVerdict, settings: Settings
 ) -> tuple[Interpretation, ...]:
-    """Failures that did not decide, a critical rule that could not answer, a risk too close to its line."""
+    """Failures that did not decide, a critical rule that could not answer, a risk too close to its line.
+
+    Where that risk lies over the line and nothing fired, the note names the setting: the prior.
+    """
     found = []
     for item in failed(findings):
         if item.rule.name in verdict.by:
@@ -39,7 +42,7 @@ def interpretations(
     if verdict.basis is VerdictBasis.CRITICAL_UNKNOWN:
         found += [Interpretation("block", name, "onCriticalSkipped") for name in verdict.by]
     if verdict.confidence is Confidence.MARGINAL:
-        found.append(Interpretation("note", None, None))
+        found.append(Interpretation("note", None, "prior" if by_prior(findings, verdict) else None))
     return tuple(found)
 
 

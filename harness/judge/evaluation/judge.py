@@ -13,7 +13,7 @@ from harness.judge.evaluation.layers import Consulted, EvaluationVerdict, advise
 from harness.judge.evaluation.legacy import compose_by_score
 from harness.judge.evaluation.provenance import Provenance, provenance_of
 from harness.judge.evaluation.risk import detectors_of, estimate
-from harness.judge.evaluation.scores import Tally, failed, tally
+from harness.judge.evaluation.scores import Tally, evaluated, failed, tally
 from harness.judge.evaluation.uncertainty import Uncertainty, uncertainty_of, unmeasured
 from kpis.terms.evaluation import Finding
 from kpis.terms.evaluation_settings import Settings
@@ -77,7 +77,9 @@ def _verdict(
     detectors = detectors_of(findings, table)
     risk = None if table is None else estimate(detectors, table.version, settings.prior, settings.prior_mode)
     doubtful = tuple(item.rule.name for item in failed(findings) if unmeasured(item, table))
-    borne_out = table is not None and table.labelling is Labelling.HUMAN_VERIFIED
+    labelled = table is not None and table.labelling is Labelling.HUMAN_VERIFIED
+    # One row that people labelled vouches for its own detector, and for none of the others that ran.
+    borne_out = labelled and not any(unmeasured(item, table) for item in evaluated(findings))
     return compose(findings, settings, Consulted(present, risk, doubtful, borne_out))
 
 

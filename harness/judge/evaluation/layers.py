@@ -15,7 +15,7 @@ measurement never decides unless it was promoted to critical. The risk is told o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from harness.judge.evaluation.risk import RiskEstimate
@@ -25,7 +25,7 @@ from kpis.terms.evaluation import Count, Finding
 from kpis.terms.evaluation_settings import Settings
 from kpis.terms.evaluation_words import Correction, Need, RuleKind, SkipClass, ThresholdSource
 
-__all__ = ["Consulted", "EvaluationVerdict", "LegacyBasis", "advises", "compose", "tau"]
+__all__ = ["Consulted", "EvaluationVerdict", "LegacyBasis", "advises", "by_prior", "compose", "tau"]
 
 LIKELY = 0.5
 """A class likelier than not is what a fail by risk names."""
@@ -80,6 +80,14 @@ def advises(finding: Finding, settings: Settings) -> bool:
     return any(
         isinstance(item, Count) and item.threshold is not None and item.source is ThresholdSource.DEFAULT
         for item in finding.claim.evidence
+    )
+
+
+def by_prior(findings: Sequence[Finding], verdict: EvaluationVerdict) -> bool:
+    """Whether ``verdict`` is a fail by risk for which no detector fired: the prior is what lies over the line."""
+    signs = (RuleKind.DETECTION, RuleKind.INFERENCE)
+    return verdict.basis is VerdictBasis.RISK_OVER_LOSS and not any(
+        item.rule.kind in signs for item in failed(findings)
     )
 
 
@@ -143,9 +151,11 @@ def _by_risk(findings: Sequence[Finding], settings: Settings, consulted: Consult
         return EvaluationVerdict(VerdictState.PASS, VerdictBasis.CLEAN)
     sure = Confidence.MARGINAL if risk.low <= line <= risk.high else Confidence.DECISIVE
     if risk.p_bad > line:
-        return EvaluationVerdict(
-            VerdictState.FAIL, VerdictBasis.RISK_OVER_LOSS, _blamed(findings, settings, risk), risk, sure
-        )
+        blamed = _blamed(findings, settings, risk)
+        found = EvaluationVerdict(VerdictState.FAIL, VerdictBasis.RISK_OVER_LOSS, blamed, risk, sure)
+        if settings.has(Correction.DECISIVE_NEEDS_A_FIRE) and by_prior(findings, found):
+            return replace(found, confidence=Confidence.MARGINAL)
+        return found
     if settings.has(Correction.DECISIVE_NEEDS_LABELS) and not consulted.borne_out:
         sure = Confidence.MARGINAL
     return EvaluationVerdict(VerdictState.PASS, VerdictBasis.CLEAN, (), risk, sure)

@@ -71,7 +71,7 @@ def detectors_of(findings: Sequence[Finding], table: AccuracyTable | None) -> tu
         rule = finding.rule
         if rule.custom or rule.kind not in (RuleKind.DETECTION, RuleKind.INFERENCE) or table is None:
             continue
-        counts = table.of(rule.name)
+        counts = table.of(rule.name, rule.version)
         if counts is not None and finding.claim.state is not ClaimState.UNKNOWN:
             found.append(Detector(rule.name, rule.classes, finding.claim.state is ClaimState.FIRED, counts))
     return tuple(found)

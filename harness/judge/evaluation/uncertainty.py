@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from harness.judge.evaluation.accuracy import HALF, AccuracyTable, Counts
 from harness.judge.evaluation.predictive import Interval, miss_rate, ppv
 from kpis.terms.claim import ClaimState
-from kpis.terms.evaluation import Finding
+from kpis.terms.evaluation import Finding, RuleFacts
 from kpis.terms.evaluation_settings import DEFAULT_PRIOR, Settings
 from kpis.terms.evaluation_words import Correction, RuleKind
 
@@ -65,13 +65,13 @@ def uncertainty_of(finding: Finding, settings: Settings, table: AccuracyTable | 
     if table is None:
         return Unmeasured("no accuracy table was given")
     if rule.kind is RuleKind.MEASUREMENT:
-        row = table.rows.get(rule.name)
+        row = table.row(rule.name, rule.version)
         if row is None:
-            return Unmeasured(f"the accuracy table {table.name} has no row for it")
+            return _unknown(rule, table, "has no row for it")
         return ByDefinition(row.n, row.tp + row.tn)
-    counts = table.of(rule.name)
+    counts = table.of(rule.name, rule.version)
     if counts is None:
-        return Unmeasured(f"the accuracy table {table.name} has no violations and clean cases for it")
+        return _unknown(rule, table, "has no violations and clean cases for it")
     configured = settings.has(Correction.PRIOR_FROM_CONFIG) and settings.prior != DEFAULT_PRIOR
     prior = settings.prior if configured else DEFAULT_PRIOR
     half = HALF if settings.has(Correction.SMOOTHED_ACCURACY) else 0.0
@@ -80,7 +80,16 @@ def uncertainty_of(finding: Finding, settings: Settings, table: AccuracyTable | 
     return Published(fired, worth, prior, configured, counts, table)
 
 
+def _unknown(rule: RuleFacts, table: AccuracyTable, lacks: str) -> Unmeasured:
+    """Why ``table`` gives nothing for the rule: it is for another version of it, else what it ``lacks``."""
+    other = table.versions.get(rule.name, rule.version)
+    if other != rule.version:
+        lacks = f"is for version {other} of it, and version {rule.version} ran"
+    return Unmeasured(f"the accuracy table {table.name} {lacks}")
+
+
 def unmeasured(finding: Finding, table: AccuracyTable | None) -> bool:
     """Whether it is a sign whose error nobody knows: a detection or an inference without a row in ``table``."""
+    rule = finding.rule
     signs = (RuleKind.DETECTION, RuleKind.INFERENCE)
-    return finding.rule.kind in signs and (table is None or table.of(finding.rule.name) is None)
+    return rule.kind in signs and (table is None or table.of(rule.name, rule.version) is None)

@@ -14,7 +14,7 @@ from harness.cli.main import main
 from tests.harness.jobs.session_files import Session, put
 
 Said = tuple[int, str, str]
-HEADINGS = {"verdict", "risk", "decided", "veto", "advisory", "no answer", "not judged", "in part", "not asked"}
+HEADINGS = {"verdict", "risk", "open", "decided", "veto", "advisory", "no answer", "not judged", "in part", "not asked"}
 
 
 def session(name: str, results: str, minute: float = 0) -> Session:
@@ -127,6 +127,30 @@ def test_one_run_on_eighty_columns(run: Callable[..., Said], tmp_path: Path) -> 
     assert "              s-1.jsonl:12  Bash, error" in lines
     assert {line[2:13].strip() for line in lines[1:] if line and line[2] != " "} <= HEADINGS
     assert "  not judged  safe_output, grounded, complete, relevant: not carried: no text of" in lines
+
+
+def test_an_open_verdict_says_what_it_waits_for(run: Callable[..., Said], tmp_path: Path) -> None:
+    session("s-1", LOOPED).save(tmp_path)
+    said = " ".join(run("s-1.jsonl", "--evaluate")[1].split())
+    assert "open no_tool_loop: One call was made 5 times, over 3; how often no_tool_loop is right is" in said
+    assert "unmeasured (no accuracy table was given); set accuracy or criticalRules s-1.jsonl:2 Bash" in said
+    assert "decided" not in said
+
+
+def test_a_fail_by_the_prior_alone_accuses_nobody(run: Callable[..., Said], tmp_path: Path) -> None:
+    put(tmp_path / "prior.toml", 'accuracy = "loopladder"\nprior = 0.9\n')
+    session("s-1", CLEAN).save(tmp_path)
+    code, out, _ = run("s-1.jsonl", "--evaluate", "--config", "prior.toml")
+    assert code == 1
+    assert "  verdict     fail, risk_over_loss\n" in out
+    assert "              no detector fired; the prior decides; likeliest:" in out
+
+
+def test_a_question_answered_in_part_says_by_which_rule_it_was_not(run: Callable[..., Said], tmp_path: Path) -> None:
+    put(tmp_path / "cost.toml", "[ruleThresholds]\ncost_threshold = 5\n")
+    session("s-1", CLEAN).save(tmp_path)
+    said = " ".join(run("s-1.jsonl", "--evaluate", "--config", "cost.toml")[1].split())
+    assert "in part within_budget: 1 of 2 rules (verbosity_ratio: not carried: " in said
 
 
 def test_a_long_place_stays_whole(run: Callable[..., Said], tmp_path: Path) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,8 +16,9 @@ from hypothesis import strategies as st
 from harness.formats.case_lines import bounded_lines
 from harness.formats.evaluation_case import case_of, read_case
 from harness.formats.limits import FormatError, Limits
+from kpis.rules import thresholds as threshold_rules
 from kpis.terms.evaluation_case import ABSENT, Case, TokenCounts
-from kpis.terms.evaluation_settings import Settings
+from kpis.terms.evaluation_settings import PROFILES, THRESHOLD_LISTS, THRESHOLD_NUMBERS, Settings
 from kpis.terms.evaluation_words import Bundle, Need, Severity
 
 REFERENCE = Settings(corrections=frozenset())
@@ -97,7 +100,7 @@ def test_lines_that_are_no_case(line: bytes, said: str) -> None:
         ({"tokens": {"prompt_tokens": "9"}}, "The case.tokens.prompt_tokens is a text"),
         ({"eval_type": "safty"}, r"'safty' \(did you mean safety\?\), and has to be one of completeness, "),
         ({"custom_rules": [{"name": "x"}]}, r"custom_rules\[0\] has no type"),
-        ({"custom_rules": [{"name": "x", "type": "y", "weight": -1}]}, "weight is -1, and has to lie between 0 and"),
+        ({"custom_rules": [{"name": "x", "type": "y", "weight": -1}]}, "weight is -1, and has to be 0 or more"),
         ({"deployed_rules": [{"id": "r"}]}, r"deployed_rules\[0\] has no definition"),
         ({"deployed_rules": [{"severity": "bad", "definition": {"name": "x", "type": "y"}}]}, "severity is 'bad'"),
         ({"config": []}, "The case.config is a list"),
@@ -105,15 +108,26 @@ def test_lines_that_are_no_case(line: bytes, said: str) -> None:
         ({"config": {"requiredEvidence": ["costs"]}}, r"requiredEvidence\[0\] is 'costs' \(did you mean cost\?\)"),
         ({"config": {"requiredEvidence": [1]}}, r"requiredEvidence\[0\] is a number"),
         ({"config": {"onCriticalSkipped": "ignore"}}, "has to be one of unknown, fail, pass"),
-        ({"config": {"falsePassCost": -1}}, "falsePassCost is -1, and has to lie between 0 and inf"),
+        ({"config": {"falsePassCost": -1}}, "falsePassCost is -1, and has to be 0 or more"),
         ({"config": {"prior": 1.5}}, "prior is 1.5, and has to lie between 0 and 1"),
         ({"config": {"defaultsGate": "yes"}}, "defaultsGate is a text, and has to be true or false"),
         ({"config": {"ruleThresholds": 3}}, "ruleThresholds is a number, and has to be an object"),
         (
-            {"config": {"ruleThresholds": {"a": [1, {"b": float("inf")}]}}},
-            r"ruleThresholds.a\[1\].b is no finite number",
+            {"config": {"ruleThresholds": {"blocklist": [1, {"b": float("inf")}]}}},
+            r"ruleThresholds.blocklist\[1\].b is no finite number",
         ),
-        ({"config": {"per_call": {"a": 10**400}}}, "per_call.a is no finite number"),
+        ({"config": {"per_call": {"min_length": 10**400}}}, "per_call.min_length is no finite number"),
+        ({"config": {"ruleThresholds": {"cost_treshold": 1}}}, r"key cost_treshold \(did you mean cost_threshold\?\)"),
+        ({"config": {"per_call": {"minSentences": 1}}}, r"key minSentences \(did you mean min_sentences\?\)"),
+        ({"custom_rules": [{"name": "x", "type": "y", "wieght": 1}]}, r"key wieght \(did you mean weight\?\)"),
+        (
+            {"deployed_rules": [{"serverity": "high", "definition": {"name": "x", "type": "y"}}]},
+            r"deployed_rules\[0\] has the unknown key serverity \(did you mean severity\?\)",
+        ),
+        (
+            {"deployed_rules": [{"definition": {"name": "x", "type": "y", "cofig": {}}}]},
+            r"deployed_rules\[0\].definition has the unknown key cofig \(did you mean config\?\)",
+        ),
         ({"config": {"profile": "desktop"}}, "has to be one of server"),
         ({"config": {"composer": "legacy"}}, "only recomputes verdicts of the reference"),
     ],
@@ -132,6 +146,47 @@ def test_a_case_chooses_on_top_of_its_deployment() -> None:
     assert (made.composer, made.critical_rules) == ("legacy", 7), "whoever knows the rules checks the lists"
     server = read(config={"profile": "server", "ruleThresholds": {"min_sentences": 4}}).settings.rule_thresholds
     assert (server["topic_consistency"], server["min_sentences"]) == (0.33, 4)
+
+
+def test_every_threshold_that_a_rule_looks_for_is_known() -> None:
+    """By the sources of the rules: a new key there is a new key here."""
+    asked: set[str] = set()
+    for path in Path(threshold_rules.__file__).parent.glob("*.py"):
+        for arguments in re.findall(r"(?<!def )\b(?:threshold|chosen)\(([^()]*)\)", path.read_text(encoding="utf-8")):
+            asked.update(re.findall(r'"(\w+)"', arguments))
+    assert asked == {*THRESHOLD_NUMBERS, *THRESHOLD_LISTS}
+    assert PROFILES["server"].keys() <= asked
+
+
+def test_in_the_mode_of_the_reference_unknown_keys_are_passed_over_as_it_does() -> None:
+    members = {
+        "custom_rules": [{"name": "x", "type": "y", "made_by": "z"}],
+        "deployed_rules": [{"made_by": "z", "definition": {"name": "x", "type": "y", "made_by": "z"}}],
+        "config": {"ruleThresholds": {"of_theirs": "x"}},
+    }
+    case = case_of({"output": "x", **members}, REFERENCE)
+    assert len(case.custom_rules) == 2
+    assert case.settings.rule_thresholds == {"of_theirs": "x"}
+    for key, value in members.items():
+        with pytest.raises(FormatError, match="has the unknown key"):
+            read(**{key: value})
+
+
+@pytest.mark.parametrize(
+    ("members", "notes"),
+    [
+        ({"toolCalls": []}, ("The key toolCalls is not read (did you mean tool_calls?).",)),
+        ({"costUsd": 1}, ("The key costUsd is not read (did you mean cost?).",)),
+        ({"costUsd": 1, "cost": 2}, ()),
+        ({"metadata": {}, "run": 3, "toolCalls" * 9: []}, ()),
+        ({"a\u001btool_calls": 1}, ("The key a\\x1btool_calls is not read (did you mean tool_calls?).",)),
+        (dict.fromkeys([*map(str, range(20)), "costs"]), ()),
+    ],
+)
+def test_a_key_that_is_close_to_a_known_one_is_asked_back(members: dict[str, Any], notes: tuple[str, ...]) -> None:
+    case = read(**members)
+    assert case.extra == {key: value for key, value in members.items() if key != "cost"}
+    assert case.notes == notes
 
 
 _values = st.recursive(

@@ -18,7 +18,7 @@ from harness.record.evaluation import EvaluationResponse
 from harness.record.evaluation_write import encode
 from kpis.terms.claim import VerdictState
 from kpis.terms.evaluation_settings import Settings
-from kpis.terms.evaluation_words import MOST_EVIDENCE
+from kpis.terms.evaluation_words import MOST_EVIDENCE, Correction
 
 NOW = "2031-01-01T00:00:00.000Z"
 TEXT = "The retention sweep removes traces older than thirty days from the store. It runs at boot and then every day."
@@ -163,6 +163,37 @@ def test_measurements_and_policies_never_move_the_risk() -> None:
         "pii_leak", "credential_leak", "injection", "injection_compliance", "silent_tool_failure", "tool_loop", "stub",
         "fabrication", "ungrounded", "incomplete_ask", "off_task", "over_budget", "format", "invalid_tool_call",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("bundle", "ruleset"),
+    [
+        ("all", "1633b6d4dc94ef88"),
+        ("completeness", "e82e94c42fa17dbf"),
+        ("relevance", "87f212498055269a"),
+        ("safety", "4f0c049c557a6037"),
+        ("cost", "1b720dbed296d18e"),
+    ],
+)
+@pytest.mark.parametrize("name", DEPLOYMENTS)
+def test_the_published_hashes_of_the_rules_that_ran(bundle: str, ruleset: str, name: str) -> None:
+    """What ran is hashed whether or not it answered, and under every settings alike."""
+    (answer,) = answers({"output": TEXT, "eval_type": bundle}, deployment=DEPLOYMENTS[name])
+    assert answer.document["provenance"]["rulesetHash"] == ruleset
+
+
+def test_correction_coverage_is_counted() -> None:
+    plain = Deployment(Settings(corrections=frozenset(Correction) - {Correction.COVERAGE_IS_COUNTED}))
+    told = []
+    for deployment in (Deployment(), plain):
+        (answer,) = answers({"output": TEXT, "eval_type": "safety"}, deployment=deployment)
+        told.append({each.pop("id"): each for each in answer.document["coverage"]["questions"]})
+    counted, uncounted = told
+    assert (counted["safe_output"]["evaluated"], counted["safe_output"]["of"]) == (3, 3)
+    assert (counted["tool_use_correct"]["evaluated"], counted["tool_use_correct"]["of"]) == (0, 1)
+    assert not any({"evaluated", "of"} & each.keys() for each in uncounted.values())
+    for question, asked in counted.items():
+        assert uncounted[question] == {key: asked[key] for key in asked if key not in ("evaluated", "of")}
 
 
 def test_a_line_that_is_too_long_is_passed_over() -> None:

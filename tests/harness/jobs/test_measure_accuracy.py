@@ -42,7 +42,7 @@ def test_the_table_that_ships_is_what_the_corpus_gives() -> None:
     assert table.name in shipped()
     assert table.name.startswith("loopladder-")
     assert table.rows == measured.table.rows
-    assert all(table.of(rule) is not None for rule in DETECTORS)
+    assert all(table.of(name, rule.facts.version) is not None for name, rule in DETECTORS.items())
     assert table.labelling is Labelling.BY_CONSTRUCTION
 
 

@@ -18,17 +18,42 @@ def test_the_reference_ships() -> None:
     table = named_table(REFERENCE, Path())
     assert REFERENCE in shipped()
     assert (table.version, table.release, table.labelling) == ("4951762e456d", "0.10.0", Labelling.SAME_MODEL)
-    assert table.of("no_pii") == Counts(34, 5, 11, 43)
+    assert table.of("no_pii", 1) == Counts(34, 5, 11, 43)
     assert sum(counts.fp == 0 for counts in table.rows.values()) == 12, "of fifteen families"
     assert sum(counts.n for counts in table.rows.values()) == 681
+
+
+PUBLISHED = """
+min_output_length 29 13 0 0 16
+non_empty_output 29 10 0 2 17
+sentence_count 30 16 0 0 14
+expected_coverage 29 14 0 0 15
+keyword_overlap 30 10 0 0 20
+topic_consistency 31 11 0 1 19
+no_pii 93 34 5 11 43
+no_blocklist_words 32 14 1 1 16
+no_injection_patterns 90 41 0 1 48
+no_stub_output 89 30 5 12 42
+no_hallucination_markers 90 34 0 12 44
+no_silent_tool_failure 30 13 0 1 16
+cost_under_threshold 26 10 0 0 16
+verbosity_ratio 25 9 0 0 16
+no_tool_loop 28 12 0 0 16
+"""
+
+
+def test_every_row_of_the_reference_is_as_it_published() -> None:
+    rows = named_table(REFERENCE, Path()).rows
+    told = [f"{rule} {row.n} {row.tp} {row.fp} {row.fn} {row.tn}" for rule, row in rows.items()]
+    assert told == PUBLISHED.split("\n")[1:-1]
 
 
 def test_a_table_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(HEAD.replace("same-model", "human-verified") + ROW)
     table = named_table("mine.toml", tmp_path)
     assert (table.name, table.labelling) == ("mine", Labelling.HUMAN_VERIFIED)
-    assert table.of("no_pii") == Counts(1, 2, 3, 4)
-    assert table.of("no_tool_loop") is None
+    assert table.of("no_pii", 1) == Counts(1, 2, 3, 4)
+    assert table.of("no_tool_loop", 1) is None
     other = decode((HEAD + ROW).encode(), "mine")
     assert other.sha256 != table.sha256
 
@@ -61,7 +86,9 @@ def test_what_is_written_is_read() -> None:
     table = decode(body, "mine")
     assert table.rows == rows
     assert (table.version, table.release, table.labelling) == ("0123456789ab", "ours 1", Labelling.BY_CONSTRUCTION)
-    assert b"no_tool_loop = 7\n" in body
+    assert table.versions == {"no_pii": 1, "no_tool_loop": 7}
+    assert table.of("no_tool_loop", 7) == rows["no_tool_loop"]
+    assert table.of("no_tool_loop", 1) is None
 
 
 def test_our_own_newest_table_has_a_short_name() -> None:

@@ -125,6 +125,31 @@ def test_an_answer_is_as_published() -> None:
     }
 
 
+def test_passed_is_what_a_verdict_that_passed_says_too() -> None:
+    schema = json.loads(json.dumps(evaluation_schema()))
+    clean = told([quiet(DETECTORS["stub"])])
+    bare = {key: value for key, value in clean.items() if key != "verdict"}
+    for right in (clean, bare, {**bare, "verdict": None}, {**bare, "passed": False}):
+        assert faults(right, schema) == []
+        assert EvaluationResponse.model_validate(right).passed is right["passed"]
+    lie = {**clean, "passed": False}
+    assert faults(lie, schema) != []
+    with pytest.raises(ValidationError):
+        EvaluationResponse.model_validate(lie)
+
+
+def test_a_line_that_is_no_case_is_as_published(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "cases.jsonl").write_text('{"output": "x"}\nno case\n')
+    main(["evaluate", str(tmp_path / "cases.jsonl")])
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line.get("line") for line in lines] == [None, 2]
+    assert main(["schema", "evaluation"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert [faults(line, schema) for line in lines] == [[], []]
+    assert faults({"line": 0, "error": "x"}, schema) != []
+    assert faults({"line": 2}, schema) != []
+
+
 def _first(document: Document) -> Document:
     result: Document = document["rule_results"][0]
     return result
@@ -138,6 +163,7 @@ def _first(document: Document) -> Document:
         lambda document: document.update(rules_evaluated=-1),
         lambda document: document["verdict"].update(passed=True),
         lambda document: document["verdict"].pop("by"),
+        lambda document: document.update(passed=True),
         lambda document: _first(document).pop("message"),
         lambda document: _first(document)["uncertainty"].pop("ppv"),
         lambda document: _first(document)["uncertainty"].update(fired=False),

@@ -98,7 +98,7 @@ def test_a_number_without_a_value(tmp_path: Path) -> None:
 def test_a_number_with_bounds_details_and_lines() -> None:
     row = row_of("duplicate_calls")
     found = Metric(row.id, 2, Basis.COUNT, low=2, high=7, numerator=2, denominator=9, detail={"b": 4, "a": 10_500})
-    lines = [("a.jsonl", at, f"{EVIL} said it " * 9) for at in range(1, 5)] + [(None, None, "the run")]
+    lines = [(f"a.jsonl:{at}", f"{EVIL} said it " * 9) for at in range(1, 5)] + [("(no file)", "the run")]
     said = printed(lambda console: render_explained(row, found, lines, console, most=3))
     assert said[0].endswith(", between 2 and 7")
     assert "detail     a 10.5 k, b 4" in said

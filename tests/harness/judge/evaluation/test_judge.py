@@ -13,6 +13,7 @@ from harness.judge.evaluation.accuracy import Labelling
 from harness.judge.evaluation.coverage import Status
 from harness.judge.evaluation.judge import Evaluation, Role, judge
 from harness.judge.evaluation.provenance import config_hash, ruleset_hash
+from harness.judge.evaluation.risk import detectors_of
 from harness.judge.evaluation.scores import tally
 from harness.judge.evaluation.uncertainty import ByDefinition, ByPolicy, Published, Unmeasured
 from kpis.terms.claim import VerdictState
@@ -195,6 +196,37 @@ def test_labels_of_people_make_a_clean_pass_decisive() -> None:
     found = judge(detectors(4), OUTPUT, Settings(), verified).verdict
     assert found.confidence is not None
     assert found.confidence.value == "decisive"
+
+
+def test_labels_of_people_vouch_for_no_detector_without_a_row() -> None:
+    """Pages of clean passes would rest on one verified row, whatever else ran."""
+    rows = {"no_pii": TABLE.rows["no_pii"]}
+    verified = replace(TABLE, labelling=Labelling.HUMAN_VERIFIED, rows=rows)
+    skipping = [quiet(DETECTORS["pii"]), skipped(DETECTORS["loop"]), quiet(LENGTH), quiet(COST)]
+    for findings, sure in (
+        (detectors(4), "marginal"),
+        (detectors(1), "decisive"),
+        (skipping, "decisive"),
+    ):
+        confidence = judge(findings, OUTPUT, Settings(), verified).verdict.confidence
+        assert confidence is not None
+        assert confidence.value == sure
+
+
+def test_the_accuracy_of_another_version_is_none() -> None:
+    newer = replace(TABLE, versions={"no_stub_output": 2, "min_output_length": 3, "no_pii": 1})
+    findings = [quiet(DETECTORS["pii"]), fired(DETECTORS["stub"]), quiet(LENGTH)]
+    found = judge(findings, OUTPUT, Settings(), newer)
+    pii, stub, length = (each.uncertainty for each in found.results)
+    assert isinstance(pii, Published)
+    assert stub == Unmeasured("the accuracy table reference-0.10.0 is for version 2 of it, and version 1 ran")
+    assert length == Unmeasured("the accuracy table reference-0.10.0 is for version 3 of it, and version 1 ran")
+    assert (found.verdict.basis.value, found.verdict.by) == ("required_evidence_missing", ("no_stub_output",))
+    assert found.results[1].role is Role.ADVISORY
+    assert [each.name for each in detectors_of(findings, newer)] == ["no_pii"], "it does not enter the risk"
+    second = replace(DETECTORS["stub"], version=2)
+    assert [each.name for each in detectors_of([fired(second)], newer)] == ["no_stub_output"]
+    assert detectors_of([fired(second)], TABLE) != (), "a table that states no version serves any"
 
 
 def test_the_published_hash_of_settings() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.judge.evaluation.judge import Evaluation, judge
-from harness.judge.evaluation.layers import Consulted, compose, tau
+from harness.judge.evaluation.layers import Consulted, by_prior, compose, tau
 from harness.judge.evaluation.risk import RiskEstimate
 from kpis.terms.claim import Confidence, VerdictBasis, VerdictState
 from kpis.terms.evaluation import Finding
@@ -178,6 +178,26 @@ def test_correction_blame_is_named() -> None:
     quiet_but_costly = said(detectors(4), OWN, false_pass_cost=19)
     assert quiet_but_costly == (FAIL, "risk_over_loss", ("stub",)), "nothing fired: the likeliest class is named"
     assert said(detectors(6), OWN, prior_mode="per-class")[2] != ()
+
+
+def test_correction_decisive_needs_a_fire() -> None:
+    for chosen in ({"prior": 0.99}, {"prior": 0.9, "prior_mode": "per-class"}):
+        theirs, ours = judged(detectors(4), **chosen), judged(detectors(4), OWN, **chosen)
+        assert theirs.verdict.basis is ours.verdict.basis is VerdictBasis.RISK_OVER_LOSS
+        assert theirs.verdict.confidence is Confidence.DECISIVE
+        assert ours.verdict == replace(theirs.verdict, confidence=Confidence.MARGINAL, by=ours.verdict.by)
+        assert [(each.severity, each.rule, each.setting) for each in ours.interpretations] == [("note", None, "prior")]
+        beside = [*detectors(4), fired(LENGTH), fired(COST, source=ThresholdSource.DEFAULT)]
+        assert judged(beside, OWN, **chosen).verdict == ours.verdict, "a measurement is no sign of what is blamed"
+        assert judged(detectors(4, "stub"), OWN, **chosen).verdict.confidence is Confidence.DECISIVE
+
+
+def test_which_verdict_is_the_prior_s() -> None:
+    quiet_ones, stub = detectors(4), detectors(4, "stub")
+    assert by_prior(quiet_ones, judged(quiet_ones, prior=0.99).verdict)
+    assert not by_prior(stub, judged(stub, prior=0.99).verdict)
+    assert not by_prior(quiet_ones, judged(quiet_ones).verdict), "a pass"
+    assert not by_prior([GATE], judged([GATE], prior=0.99).verdict)
 
 
 def test_correction_decisive_needs_labels() -> None:

@@ -7,7 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.judge.evaluation.accuracy import Counts
-from harness.judge.evaluation.predictive import miss_rate, ppv
+from harness.judge.evaluation.draws import Procedure, betas, fnv1a
+from harness.judge.evaluation.figures import half_up
+from harness.judge.evaluation.predictive import after_fire, miss_rate, ppv
 from harness.judge.evaluation.risk import Detector, RiskEstimate, class_prior, detectors_of, estimate
 from kpis.terms.evaluation_words import FailureClass, RuleKind
 from tests.harness.judge.evaluation.made import DETECTORS, TABLE, detectors, facts, fired, skipped
@@ -56,7 +58,7 @@ def test_the_published_risks(
 
 @pytest.mark.parametrize(("firing", "p_bad", "low", "high"), [(False, 0.0381, 0, 0.1479), (True, 0.9703, 0.8709, 1)])
 def test_one_detector_alone(firing: bool, p_bad: float, low: float, high: float) -> None:
-    counts = TABLE.of("no_tool_loop")
+    counts = TABLE.of("no_tool_loop", 1)
     assert counts is not None
     alone = Detector("no_tool_loop", (FailureClass.TOOL_LOOP,), firing, counts)
     found = estimate([alone], TABLE.version, 0.5, "per-output")
@@ -98,6 +100,23 @@ def test_the_prior_is_spread_over_the_classes(examined: int, each: float) -> Non
 def test_the_prior_of_a_seed_has_three_places_with_ties_upwards() -> None:
     assert risk(4, prior=0.33333).assumptions[-1] == "prior 0.33333, per-output"
     assert risk(4, prior=1).assumptions[-1] == "prior 1, per-output"
+    for prior, told, other in ((0.0625, "0.063", "0.062"), (0.3125, "0.313", "0.312"), (0.33333, "0.333", "0.33333")):
+        found = estimate([LOOP], TABLE.version, prior, "per-output")
+        assert found is not None
+        assert (found.low, found.high) == _drawn(prior, told) != _drawn(prior, other)
+
+
+LOOP = Detector("no_tool_loop", (FailureClass.TOOL_LOOP,), True, TABLE.rows["no_tool_loop"])
+
+
+def _drawn(prior: float, told: str) -> tuple[float, float]:
+    """The interval of LOOP alone, when the seed says ``told`` of the prior: what a fire is worth, 2,000 times."""
+    counts = LOOP.counts
+    shapes = ((counts.tp + 0.5, counts.fn + 0.5), (counts.tn + 0.5, counts.fp + 0.5))
+    seed = fnv1a(f"risk:{TABLE.version}:per-output:{told}:no_tool_loop!")
+    worths = sorted(after_fire(s, t, prior) for s, t in betas(seed, shapes, Procedure.RISK).tolist())
+    point = after_fire(counts.sensitivity(), counts.specificity(), prior)
+    return half_up(min(worths[49], point), 4), half_up(max(worths[1949], point), 4)
 
 
 PUBLISHED = [
@@ -114,7 +133,7 @@ PUBLISHED = [
 def test_the_published_worth_of_a_fire_and_of_silence(
     rule: str, fire: tuple[float, ...], silence: tuple[float, ...]
 ) -> None:
-    counts = TABLE.of(rule)
+    counts = TABLE.of(rule, 1)
     assert counts is not None
     for found, published in (
         (ppv(rule, TABLE.version, counts, 0.5, half=0), fire),
@@ -124,7 +143,7 @@ def test_the_published_worth_of_a_fire_and_of_silence(
 
 
 def test_with_half_counts_a_family_without_an_error_is_not_certain() -> None:
-    counts = TABLE.of("no_tool_loop")
+    counts = TABLE.of("no_tool_loop", 1)
     assert counts is not None
     assert ppv("no_tool_loop", TABLE.version, counts, 0.5).point == pytest.approx(0.9703)
     assert 0 < miss_rate("no_tool_loop", TABLE.version, counts, 0.5).point < 0.05

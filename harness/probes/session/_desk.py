@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
@@ -16,12 +16,21 @@ from typing import Any
 
 from harness.measure.clock import WorkNotDoneError
 from harness.probes._awaiting import settled
-from harness.probes.session._pages import Body, recorded, session_of, verify_core
+from harness.probes.session._pages import Body, of_its_own, recorded, session_of, verify_core
 from harness.probes.session._places import Place
-from seams.contract.image import HEADER, Header, ImageRefusedError, Images, Session
+from seams.contract.image import HEADER, Header, ImageRefusedError, Images, Part, Resumed, Session
 from seams.contract.recall import Recall
 
-__all__ = ["Desk", "change_last_byte", "require_refuses", "verify_files", "verify_resumed"]
+__all__ = [
+    "Desk",
+    "change_last_byte",
+    "files_in",
+    "require_plain",
+    "require_refuses",
+    "require_same",
+    "verify_files",
+    "verify_resumed",
+]
 
 
 class Desk:
@@ -35,8 +44,14 @@ class Desk:
         self.numbers = count(1)
 
     async def session(self) -> Session:
-        """A session like no other, freshly recorded."""
+        """A session like no other, freshly recorded; its results are those of every other."""
         return session_of(await recorded(self.recall.core(), self.bodies), next(self.numbers))
+
+    async def own(self) -> tuple[Session, list[Body]]:
+        """A session of which one result is like no other's, freshly recorded, and its results."""
+        number = next(self.numbers)
+        bodies = of_its_own(self.bodies, number)
+        return session_of(await recorded(self.recall.core(), bodies), number), bodies
 
     def folder(self) -> Path:
         """A place for an image where there is none."""
@@ -52,15 +67,43 @@ class Desk:
         self.place.close()
 
 
-def verify_files(folder: Path, header: Header) -> None:
-    """Every part and nothing else is in ``folder``, each with the size and the digest that the header says.
+def files_in(folder: Path) -> dict[str, bytes]:
+    """What is in ``folder`` now, by name."""
+    return {each.name: each.read_bytes() for each in folder.iterdir()}
+
+
+def require_plain(header: Any) -> None:
+    """What a runtime returned is a header by itself, and not something that becomes one when it is looked at.
+
+    Raises:
+        WorkNotDoneError: it is no plain record, so that its work may have been put off until the clock had stopped.
+    """
+    parts = header.parts if type(header) is Header else None
+    if type(parts) is not tuple or any(type(part) is not Part for part in parts):
+        raise WorkNotDoneError(f"a {type(header).__name__} came back in the place of a plain header with its parts")
+    if any(list(map(type, part)) != [str, int, str] for part in parts) or type(header.digest) is not str:
+        raise WorkNotDoneError("the header that came back does not hold plain names, sizes and digests")
+
+
+def require_same(header: Header, dumped: Header) -> None:
+    """``header`` is that of the image that was ``dumped``.
+
+    Raises:
+        WorkNotDoneError: it is another's.
+    """
+    require_plain(header)
+    if (header.digest, header.parts) != (dumped.digest, dumped.parts):
+        raise WorkNotDoneError("what was read is not the image that was dumped there")
+
+
+def verify_files(files: Mapping[str, bytes], header: Header) -> None:
+    """Every part and nothing else is in ``files``, each with the size and the digest that the header says.
 
     Raises:
         WorkNotDoneError: it is not.
     """
     wanted = {part.name: (part.size, part.digest) for part in header.parts}
-    files = {each.name: each.read_bytes() for each in folder.iterdir() if each.name != HEADER}
-    found = {name: (len(data), sha256(data).hexdigest()) for name, data in files.items()}
+    found = {name: (len(data), sha256(data).hexdigest()) for name, data in files.items() if name != HEADER}
     if not wanted or found != wanted:
         raise WorkNotDoneError("the files of the image are not the parts that its header lists")
 
@@ -69,8 +112,11 @@ async def verify_resumed(resumed: Any, session: Session, bodies: Sequence[Body],
     """The session that came back is the one that went in.
 
     Raises:
-        WorkNotDoneError: it is another, or its index came to be in another way than ``index`` says.
+        WorkNotDoneError: it is another, or its index came to be in another way than ``index`` says; or what came back
+            is no plain record.
     """
+    if type(resumed) is not Resumed or type(resumed.session) is not Session:
+        raise WorkNotDoneError(f"a {type(resumed).__name__} came back in the place of a plain record of a session")
     back = resumed.session
     if (back.id, back.drive, back.model) != (session.id, session.drive, session.model):
         raise WorkNotDoneError("the session came back under another id, with another drive or another model")
@@ -80,9 +126,9 @@ async def verify_resumed(resumed: Any, session: Session, bodies: Sequence[Body],
 
 
 def change_last_byte(file: Path) -> None:
-    """Turn the lowest bit of the last byte; the file keeps the moment at which it was written."""
+    """Turn the lowest bit of the last byte, or write one where there is none; the file keeps the moment it is from."""
     data, told = file.read_bytes(), file.stat()
-    file.write_bytes(data[:-1] + bytes([data[-1] ^ 1]))
+    file.write_bytes(data[:-1] + bytes([data[-1] ^ 1]) if data else b"\n")
     os.utime(file, ns=(told.st_atime_ns, told.st_mtime_ns))
 
 

@@ -65,7 +65,8 @@ async def _books(recall: Recall, policy: Policy) -> tuple[Promotions, Counter[st
     refused = sum(books.refused.values())
     benign = classes.total()
     told = f"the books of {policy.value} count {books.benign} harmless results and {refused} refused"
-    if books.benign != benign or refused != benign - classes[Durability.DURABLE]:
+    by_class = {name: count for name, count in books.refused.items() if count}
+    if books.benign != benign or by_class != {name: n for name, n in classes.items() if name != Durability.DURABLE}:
         raise WorkNotDoneError(f"{told}, of {benign} with {classes[Durability.DURABLE]} durable")
     if len(pages) != sealed + benign - left_out or sum(page.sealed for page in pages) != sealed:
         raise WorkNotDoneError(f"{told}, and there are {len(pages)} pages")
@@ -90,7 +91,7 @@ async def promoted(recall: Recall) -> Tally:
     return Tally(
         books.benign - refused,
         books.benign,
-        reasons={"durable": books.benign - refused},
+        reasons=dict(classes),
         excluded=_ROUNDS,
         source="synthetic",
         evidence=(
@@ -115,16 +116,17 @@ async def paged_out(recall: Recall) -> Tally:
     held: Any = await settled(core.stats())
     if held.stored_bytes != stored:
         raise WorkNotDoneError(f"bodies of {stored} bytes were recorded and the store holds {held.stored_bytes}")
-    inlined = [_excerpt(page, each) for page, each in zip(core.pages(), bodies, strict=True)]
-    whole = sum(size >= len(each.body) for size, each in zip(inlined, bodies, strict=True))
+    excerpts = [_excerpt(page, each) for page, each in zip(core.pages(), bodies, strict=True)]
+    inlined = sum(excerpts)
+    whole = sum(size >= len(each.body) for size, each in zip(excerpts, bodies, strict=True))
     return Tally(
         stored,
-        stored + sum(inlined),
-        reasons={"stored": stored},
+        stored + inlined,
+        reasons={name: count for name, count in (("stored", stored), ("inlined", inlined)) if count},
         source="synthetic",
         evidence=(
             f"{len(bodies)} pages: {stored} bytes stored, each body once; {whole} bodies stand in the page table whole",
-            f"{sum(inlined)} bytes are beginnings of bodies, shown as descriptors",
+            f"{inlined} bytes are beginnings of bodies, shown as descriptors",
         ),
     )
 

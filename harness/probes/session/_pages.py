@@ -17,7 +17,18 @@ from harness.probes._spread import spread
 from seams.contract.image import Drive, RunState, Session
 from seams.contract.recall import Core, Page, Refusal, Refused
 
-__all__ = ["NOW", "PAGES", "POISON", "Body", "authored", "grown", "recorded", "session_of", "verify_core"]
+__all__ = [
+    "NOW",
+    "PAGES",
+    "POISON",
+    "Body",
+    "authored",
+    "grown",
+    "of_its_own",
+    "recorded",
+    "session_of",
+    "verify_core",
+]
 
 PAGES = 100
 """Pages of the session that is timed and weighed."""
@@ -58,6 +69,12 @@ def authored(pages: int = PAGES, size: int = 1_000) -> list[Body]:
 def grown(turns: int) -> list[Body]:
     """The messages of a long history, one page each, none poisoned."""
     return [Body(role, text.encode()) for role, text in messages(turns)]
+
+
+def of_its_own(bodies: Sequence[Body], number: int) -> list[Body]:
+    """``bodies``, but that the first one, which is not poisoned, ends in ``number``; its size stays as it is."""
+    first = bodies[0]
+    return [first._replace(body=first.body[:-8] + b" %07d" % number), *bodies[1:]]
 
 
 async def recorded(core: Core, bodies: Sequence[Body]) -> Core:

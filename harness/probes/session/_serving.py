@@ -54,7 +54,10 @@ class Round:
         self._waits = any(map(is_async, (server.read, server.decode, server.clone)))
 
     def parts(self, arms: str) -> list[Part]:
-        """The parts of ``arms``, such as ``ac``: one arm after the other, each in the order of its turns."""
+        """The parts of ``arms``, such as ``ac``: one arm after the other, each in the order of its turns.
+
+        A name says the arm, what is done, the turn and the agent: ``a read 2.0``.
+        """
         made = {"a": self._stateless, "b": self._own_cache, "c": self._shared_prefix}
         return [(name, self._part(step)) for arm in arms for name, step in made[arm]()]
 
@@ -94,32 +97,36 @@ class Round:
         for turn in range(self._shape.turns):
             for number, agent in enumerate(agents):
                 result = self._results[turn - 1][number] if turn else ()
-                made += [("a read", partial(self._again, agent, result)), ("a decode", partial(self._decoded, [agent]))]
+                made += [
+                    (f"a read {turn}.{number}", partial(self._again, agent, result)),
+                    (f"a decode {turn}.{number}", partial(self._decoded, [agent])),
+                ]
         return made
 
     def _own_cache(self) -> list[_Step]:
         agents = self._started("b")
-        made: list[_Step] = [("b prefix", partial(self._begun, "b", agent)) for agent in agents]
+        made: list[_Step] = [(f"b prefix 0.{at}", partial(self._begun, "b", agent)) for at, agent in enumerate(agents)]
         for turn in range(self._shape.turns):
             for number, agent in enumerate(agents):
                 if turn:
-                    made.append(("b results", partial(self._more, "b", agent, self._results[turn - 1][number])))
-                made.append(("b decode", partial(self._decoded, [agent])))
+                    more = partial(self._more, "b", agent, self._results[turn - 1][number])
+                    made.append((f"b results {turn}.{number}", more))
+                made.append((f"b decode {turn}.{number}", partial(self._decoded, [agent])))
         return made
 
     def _shared_prefix(self) -> list[_Step]:
         agents, first = self._started("c"), _Agent(list(self._prefix))
         made: list[_Step] = [
-            ("c prefix", partial(self._begun, "c", first)),
-            ("c clone", partial(self._cloned, first, agents)),
+            ("c prefix 0.0", partial(self._begun, "c", first)),
+            ("c clone 0.0", partial(self._cloned, first, agents)),
         ]
         for turn in range(self._shape.turns):
             if turn:
                 made += [
-                    ("c results", partial(self._more, "c", agent, self._results[turn - 1][number]))
+                    (f"c results {turn}.{number}", partial(self._more, "c", agent, self._results[turn - 1][number]))
                     for number, agent in enumerate(agents)
                 ]
-            made.append(("c decode", partial(self._decoded, agents)))
+            made.append((f"c decode {turn}.0", partial(self._decoded, agents)))
         return made
 
     def _started(self, arm: str) -> list[_Agent]:

@@ -88,9 +88,9 @@ async def tampered(images: Images, recall: Recall, place: Path) -> Tally:
         int(not trials.taken),
         source="synthetic",
         evidence=(
+            *trials.taken[:5],
             f"{trials.tried.total()} changes of {len(files)} files, shown to the load and to the verification",
             *("; ".join(told[at : at + 8]) for at in range(0, len(told), 8)),
-            *trials.taken[:5],
         ),
     )
 
@@ -132,9 +132,10 @@ async def _broken(
 ) -> None:
     for name, data in files.items():
         for kind in FOLDER_FAULTS:
-            if kind.startswith("exchanged") and previous.get(name) == data:
-                continue  # an older part that is this one is no change
-            _break(kind, image / name, data, previous.get(name, b""))
+            changed = _contents(kind, data, previous.get(name, b""))
+            if changed == data:
+                continue  # an empty part that is emptied, or an older one that is this one, is no change
+            _break(kind, image / name, data, changed)
             # A name that is missing and one that is too much are one fault: either of them names it.
             wanted = name if kind != "renamed" else ""
             if kind.startswith("exchanged") and name == HEADER:
@@ -147,7 +148,18 @@ async def _broken(
         _mend(image, files)
 
 
-def _break(kind: str, path: Path, data: bytes, older: bytes) -> None:
+def _contents(kind: str, data: bytes, older: bytes) -> bytes | None:
+    """What a file of ``data`` is written over with; None of what is done to the file itself."""
+    return {
+        "cut by a byte": data[:-1],
+        "cut in half": data[: len(data) // 2],
+        "emptied": b"",
+        "made longer": data + b"\n",
+        "exchanged for the part of an older image": older,
+    }.get(kind)
+
+
+def _break(kind: str, path: Path, data: bytes, changed: bytes | None) -> None:
     if kind in ("deleted", "replaced by a folder"):
         path.unlink()
         if kind != "deleted":
@@ -159,15 +171,8 @@ def _break(kind: str, path: Path, data: bytes, older: bytes) -> None:
         elsewhere.write_bytes(data)
         path.unlink()
         path.symlink_to(elsewhere)
-    else:
-        changed = {
-            "cut by a byte": data[:-1],
-            "cut in half": data[: len(data) // 2],
-            "emptied": b"",
-            "made longer": data + b"\n",
-            "exchanged for the part of an older image": older,
-        }
-        path.write_bytes(changed[kind])
+    elif changed is not None:
+        path.write_bytes(changed)
 
 
 def _mend(image: Path, files: Mapping[str, bytes]) -> None:

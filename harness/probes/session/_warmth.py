@@ -22,8 +22,8 @@ SIZES = (1, 3, 10, 30, 100)
 _BYTES_A_TOKEN = 4
 
 
-async def _resumed(recall: Recall, images: Any, place: Path, pages: int, *, index: bool = True) -> Any:
-    """A session of so many pages after a dump and a load, its pages looked at.
+async def _resumed(recall: Recall, images: Any, place: Path, pages: int, *, index: bool = True) -> tuple[Any, int]:
+    """A session of so many pages after a dump and a load, its pages looked at; and the bytes of the image's files.
 
     Raises:
         WorkNotDoneError: its pages are not what was recorded, or a word that is in one of them does not find it.
@@ -39,38 +39,50 @@ async def _resumed(recall: Recall, images: Any, place: Path, pages: int, *, inde
     wanted = {step: each.body for step, each in enumerate(bodies) if not each.poisoned}
     if {page.step: body for page, body in found} != wanted:
         raise WorkNotDoneError(f"{len(wanted)} pages share a word with the question and {len(found)} were recalled")
-    return resumed
+    return resumed, sum(each.stat().st_size for each in folder.iterdir())
 
 
 async def warm_index(recall: Recall, images: Any, place: Path) -> Tally:
     """Resumes that attached a stored index over all resumes of images as the runtime dumps them.
 
     Raises:
-        WorkNotDoneError: an image without an index is said to have brought one.
+        WorkNotDoneError: an image without an index is said to have brought one, or one that is no larger than that.
     """
-    modes = Counter([(await _resumed(recall, images, place, pages)).index for pages in SIZES])
-    bare = (await _resumed(recall, images, place, max(SIZES), index=False)).index
-    if bare != "rebuild":
-        raise WorkNotDoneError(f"the index of an image that was dumped without one is said to be {bare}")
+    modes: Counter[str] = Counter()
+    for pages in SIZES:
+        (resumed, size), (without, bare) = [
+            await _resumed(recall, images, place, pages, index=index) for index in (True, False)
+        ]
+        if without.index != "rebuild":
+            raise WorkNotDoneError(f"the index of an image that was dumped without one is said to be {without.index}")
+        if resumed.index == "warm" and size <= bare:
+            raise WorkNotDoneError(f"an image of {size} bytes is said to bring an index, and has {bare} without one")
+        modes[resumed.index] += 1
     told = ", ".join(f"{mode} {count}" for mode, count in sorted(modes.items()))
     return Tally(
         modes["warm"],
         modes.total(),
-        reasons={"warm": modes["warm"]} if modes["warm"] else {},
+        reasons=dict(modes),
         source="synthetic",
         evidence=(f"resumes of {', '.join(map(str, SIZES))} pages: {told}", "without a stored index: rebuild"),
     )
 
 
 async def warm_kv(recall: Recall, images: Any, place: Path) -> Tally:
-    """Positions of a model's cache that came back over the positions of the session, at four bytes each."""
-    resumed = await _resumed(recall, images, place, max(SIZES))
+    """Positions of a model's cache that came back over the positions of the session, at four bytes each.
+
+    Raises:
+        WorkNotDoneError: more are said to have come back than the session has.
+    """
+    resumed, _ = await _resumed(recall, images, place, max(SIZES))
     back = resumed.kv_positions
     positions = sum(-(-page.size // _BYTES_A_TOKEN) for page in resumed.session.core.pages())
+    if type(back) is not int or not 0 <= back <= positions:
+        raise WorkNotDoneError(f"{back!r} positions are said to have come back, of a session that has {positions}")
     return Tally(
         back,
         positions,
-        reasons={"cached": back} if back else {},
+        reasons={name: count for name, count in (("cached", back), ("cold", positions - back)) if count},
         source="synthetic",
         evidence=(f"{back} of {positions} positions came back with keys and values, by the runtime's own word",),
     )

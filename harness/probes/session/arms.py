@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 from harness.measure.clock import Arms, Engine, Tally, Undefined, Workload
 from harness.probes._awaiting import finish, settled
+from harness.probes.session._even import require_even
 from harness.probes.session._serving import Part, Round, require_answers
 from kpis.formulas.session.prefill import (
     SESSION,
@@ -126,8 +127,16 @@ class Served:
             self._round.require_done()
 
     def ratio(self, rounds: Sequence[Mapping[str, int]]) -> Tally:
-        """The least of each part over the rounds, added up by arm: what displaces a part is nothing of the arm's."""
-        least = {name: min(spent[name] for spent in rounds) for name in rounds[0]}
+        """The least of each part over the rounds, added up by arm: what displaces a part is nothing of the arm's.
+
+        Raises:
+            WorkNotDoneError: the arms were not served alike, see ``_even``.
+        """
+        each = {name: min(spent[name] for spent in rounds) for name in rounds[0]}
+        require_even(self._shape, each, self._above, self._below)
+        least: dict[str, int] = {}
+        for name, ns in each.items():
+            least[_kind(name)] = least.get(_kind(name), 0) + ns
         totals = {arm: sum(ns for name, ns in least.items() if name.startswith(arm)) for arm in self._arms}
         form = prefill_tokens(self._shape)
         above, below = (getattr(form, arm) for arm in (self._above, self._below))
@@ -159,6 +168,11 @@ class Served:
             f"reading, modelled over live: raw {raw / read_ms:.4f}, corrected {raw * drift / read_ms:.4f}; "
             f"decoding, a over b {least['a decode'] / least['b decode']:.4f}",
         )
+
+
+def _kind(name: str) -> str:
+    """What is done, and in which arm, in whatever turn and for whichever agent."""
+    return " ".join(name.split(" ")[:2])
 
 
 def _parted(arm: str, least: Mapping[str, int], total: int) -> str:

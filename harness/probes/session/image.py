@@ -12,8 +12,16 @@ from typing import Any, ClassVar
 from harness.measure.clock import Slice, Tally, Undefined, Workload
 from harness.probes._awaiting import finish, settled
 from harness.probes._history import turns_of
-from harness.probes.session._desk import Desk, require_refuses, verify_files
-from harness.probes.session._images import Dumps, Loads, Rehydrations
+from harness.probes.session._desk import (
+    Desk,
+    files_in,
+    require_plain,
+    require_refuses,
+    verify_files,
+    verify_resumed,
+)
+from harness.probes.session._images import Dumps, Rehydrations
+from harness.probes.session._loads import Loads
 from harness.probes.session._pages import NOW, PAGES, authored, grown
 from harness.probes.session._places import place
 from harness.probes.session._tampering import tampered
@@ -74,9 +82,14 @@ async def _found(kpi: str, desk: Desk, params: Mapping[str, str]) -> Slice | Tal
         return await tampered(desk.images, desk.recall, desk.place.path)
     session, folder = await desk.session(), desk.folder()
     header = await settled(desk.images.dump(session, folder, now=NOW, durable=False))
-    verify_files(folder, header)
+    files = files_in(folder)
+    require_plain(header)
+    verify_files(files, header)
     if kpi == "core_image_size":
-        sizes = {each.name: each.stat().st_size for each in folder.iterdir()}
+        # Read from another place, so that nothing comes back from where the dump was asked to put it.
+        loaded = await settled(desk.images.load(folder.rename(desk.folder())))
+        await verify_resumed(await settled(desk.images.rehydrate(loaded, now=NOW)), session, desk.bodies, "warm")
+        sizes = {name: len(data) for name, data in files.items()}
         told = ", ".join(f"{name} {sizes[name]:,}" for name in [HEADER, *(part.name for part in header.parts)])
         raw = sum(len(each.body) for each in desk.bodies)
         return Tally(
@@ -90,5 +103,5 @@ async def _found(kpi: str, desk: Desk, params: Mapping[str, str]) -> Slice | Tal
     keeps = kpi == "session_restore_ns"
     await require_refuses(desk.images.load if keeps else desk.images.verify, folder, desk.folder())
     if kpi == "session_restore_ns" and params["phase"] == "rehydrate":
-        return Rehydrations(desk, work, session)
+        return Rehydrations(desk, work)
     return Loads(desk, work, session, keeps=keeps)

@@ -2,8 +2,9 @@
 
 Five agents behind one system prompt take turns and send their whole history each time, in the order in which they do
 or sorted beforehand. The cache's word for a hit is not taken: it may claim no more than the request has in common with
-an earlier one, says the same when it is only asked, has to hold what was just put into it, and what it says it holds of
-all requests together has to fit its budget. Whom it evicts is its own affair, and is what the number shows.
+an earlier one, says the same when it is only asked, has to hold what was just put into it, and what it says before and
+after every request has to be what a cache under its budget could hold, see ``_budgeted``. Whom it evicts is its own
+affair, and is what the number shows.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from typing import Any, ClassVar
 
 from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import finish, settled
+from harness.probes.session._budgeted import Watch
 from kpis.formulas.session.radix import (
     budget_of,
     declared_once,
-    distinct_tokens,
     hit_rate,
     most_reused,
     speedup,
@@ -25,9 +26,6 @@ from kpis.formulas.session.token_ids import agents
 from seams.contract.radix import PrefixCache, RadixStats, Store
 
 __all__ = ["Probe"]
-
-_STRANGE = 0xFFFF
-"""An id that no request begins with, nor holds."""
 
 Requests = Sequence[tuple[int, ...]]
 
@@ -83,8 +81,9 @@ async def _served(cache: PrefixCache, requests: Requests, budget: int) -> list[i
         WorkNotDoneError: it claims what nobody put there, forgets what came last, or holds more than its budget.
     """
     counts: list[int] = []
+    watch = Watch(cache, budget)
     for at, (request, most) in enumerate(zip(requests, most_reused(requests), strict=True)):
-        asked = await settled(cache.match_len(request))
+        asked = (await watch.look(requests[: at + 1]))[request]
         place, matched = await settled(cache.lookup(request))
         if asked != matched:
             raise WorkNotDoneError(f"request {at} has {matched} tokens cached when looked up and {asked} when asked")
@@ -95,20 +94,8 @@ async def _served(cache: PrefixCache, requests: Requests, budget: int) -> list[i
         counts.append(matched)
         if await settled(cache.match_len(request)) != len(request):
             raise WorkNotDoneError(f"request {at} is not cached right after it was put there")
-        if budget:
-            await _require_within(cache, requests[: at + 1], budget)
+        await watch.look(requests[: at + 1], request)
     stats: RadixStats = await settled(cache.stats())
     if stats.leases:
         raise WorkNotDoneError(f"{stats.leases} leases are held after each was given back")
     return counts
-
-
-async def _require_within(cache: PrefixCache, seen: Requests, budget: int) -> None:
-    """Hold what the cache says it has of each request, put together as a tree, against its budget."""
-    held = [request[: await settled(cache.match_len(request))] for request in seen]
-    if (tokens := distinct_tokens(held)) > budget:
-        raise WorkNotDoneError(f"the cache says it holds {tokens} tokens after request {len(seen)}, of {budget}")
-    # One that answers for prompts it never saw would answer for these.
-    stranger = [_STRANGE, *seen[-1]]
-    if found := await settled(cache.match_len(stranger)):
-        raise WorkNotDoneError(f"{found} tokens of a prompt that never came are said to be cached")

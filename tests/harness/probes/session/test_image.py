@@ -1,20 +1,26 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
+import tarfile
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from harness.measure.clock import Undefined, WorkNotDoneError
+from harness.probes.session._archives import archives
+from harness.probes.session._pages import session_of
 from harness.probes.session._places import Place, file_system, place
 from harness.probes.session.image import Probe
 from seams.contract.image import HEADER, Header, ImageRefusedError
 from seams.runtimes.reference import make
 from seams.session.image import LoadedImage, SessionImages
 from seams.session.image_files import ImageFolder
+from seams.session.recall import CoreImage
 from tests.harness.probes.session.desks import Desk, slow
 
 LOAD, REHYDRATE = {"phase": "load"}, {"phase": "rehydrate"}
@@ -61,10 +67,37 @@ def test_a_dump_is_set_up_afresh_before_every_call() -> None:
     for _ in range(2):
         found.check(found.batch(1)())
         given.append(found._given[0])
-    (one, at), (other, there) = given
+    (one, bodies, at), (other, others, there) = given
     assert one.core is not other.core
     assert at != there
     assert one.drive.rev != other.drive.rev
+    assert bodies[0] != others[0]
+    assert bodies[1:] == others[1:]
+    assert list(map(len, (each.body for each in bodies))) == list(map(len, (each.body for each in others)))
+
+
+def test_every_load_is_of_an_image_that_no_other_call_of_the_batch_reads_in_a_place_where_none_lay() -> None:
+    found = opened("session_restore_ns", LOAD)
+    places, digests = [], []
+    for _ in range(3):
+        batch = found.batch(4)
+        places += [each.folder for each in [*found._given, found._spare]]
+        digests.append({each.header.digest for each in [*found._given, found._spare]})
+        found.check(batch())
+    assert len(set(places)) == len(places) == 15
+    assert [len(each) for each in digests] == [5, 5, 5]
+    assert len(set().union(*digests)) == 5
+
+
+def test_every_resume_is_of_a_session_with_a_page_of_its_own() -> None:
+    found = opened("session_restore_ns", REHYDRATE)
+    parts = []
+    for _ in range(2):
+        batch = found.batch(3)
+        parts += [{part.name: part.digest for part in loaded.header.parts} for loaded, _, _ in found._given]
+        found.check(batch())
+    for name in ("pages.jsonl", "bodies.bin", "index.jsonl"):
+        assert len({each[name] for each in parts}) == 6
 
 
 def test_a_history_is_a_page_for_every_message(tmp_path) -> None:
@@ -145,7 +178,7 @@ class Unread(SessionImages):
 
 
 class Remembers(SessionImages):
-    """Remembers what it proved, by place, size and time."""
+    """Remembers what it proved: by what the header says, and by size and time of what it was in."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -154,6 +187,7 @@ class Remembers(SessionImages):
     def _recalled(self, folder, read):
         key = (
             read.__name__,
+            (folder / HEADER).read_bytes(),
             *((each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in sorted(folder.iterdir())),
         )
         if key not in self._known:
@@ -187,6 +221,66 @@ class LazyParts(Mapping):
 
     def __len__(self):
         return len(self._names)
+
+
+class LazyHeader:
+    """Dumps when it is looked at."""
+
+    def __init__(self, dump) -> None:
+        self._dump = dump
+        self._made = None
+
+    def __getattr__(self, name):
+        self._made = self._made or self._dump()
+        return getattr(self._made, name)
+
+
+class PutsOff(SessionImages):
+    def dump(self, session, folder, **more):
+        folder.mkdir()
+        return LazyHeader(lambda: SessionImages.dump(self, session, folder, **more))
+
+    def verify(self, folder):
+        return LazyHeader(lambda: SessionImages.verify(self, folder))
+
+
+class HoldsFilesOpen(SessionImages):
+    """Has the files opened by the time it returns, and proves them when somebody looks."""
+
+    def load(self, folder):
+        files = {each.name: each.open("rb") for each in sorted(folder.iterdir())}
+
+        class Held:
+            def __getattr__(self, name):
+                again = folder.with_name(f"{folder.name}-again")
+                again.mkdir()
+                for each, file in files.items():
+                    (again / each).write_bytes(file.read())
+                return getattr(SessionImages().load(again), name)
+
+        return Held()
+
+
+class LooksLike(SessionImages):
+    """Resumes when somebody looks."""
+
+    def rehydrate(self, loaded, **more):
+        return LazyHeader(lambda: SessionImages.rehydrate(self, loaded, **more))
+
+
+class LazyCore:
+    def __init__(self, made) -> None:
+        self._made = made
+
+    def __getattr__(self, name):
+        return getattr(self._made(), name)
+
+
+class WithoutPages(SessionImages):
+    """Keeps what the session is called, and no page of it."""
+
+    def dump(self, session, folder, **more):
+        return super().dump(replace(session, core=CoreImage()), folder, **more)
 
 
 class DumpsNothing(SessionImages):
@@ -242,6 +336,11 @@ class OneForAll(SessionImages):
         (Remembers, "session_restore_ns", LOAD),
         (Remembers, "image_integrity_verify_ns", {}),
         (Lazy, "session_restore_ns", LOAD),
+        (HoldsFilesOpen, "session_restore_ns", LOAD),
+        (PutsOff, "session_dump_ns", {}),
+        (PutsOff, "image_integrity_verify_ns", {}),
+        (LooksLike, "session_restore_ns", REHYDRATE),
+        (WithoutPages, "session_dump_ns", {}),
         (DumpsNothing, "session_dump_ns", {}),
         (DumpsTheFirst, "session_dump_ns", {}),
         (NoIndex, "session_dump_ns", {}),
@@ -251,8 +350,61 @@ class OneForAll(SessionImages):
     ],
 )
 def test_a_subject_that_does_less_than_it_says_is_found_out(kind, kpi, params, tmp_path) -> None:
-    with pytest.raises((WorkNotDoneError, FileNotFoundError)):
+    with pytest.raises((WorkNotDoneError, FileNotFoundError, ImageRefusedError)):
         one_round(opened(kpi, params, Desk(image=kind)))
+
+
+@pytest.mark.parametrize("kind", [WithoutPages, DumpsTheFirst, NoIndex, PutsOff, DumpsNothing])
+def test_what_is_weighed_comes_back_out_of_its_files(kind) -> None:
+    assert opened("core_image_size", runtime=Desk(image=SessionImages)).numerator == 123_263
+    images = kind()
+    if kind is DumpsTheFirst:
+        images._first = session_of(CoreImage())
+    with pytest.raises((WorkNotDoneError, ImageRefusedError)):
+        opened("core_image_size", runtime=Desk(image=lambda: images))
+
+
+def test_a_core_that_is_made_when_it_is_looked_at_is_made_while_the_clock_runs() -> None:
+    made = []
+
+    class Later(SessionImages):
+        def rehydrate(self, loaded, **more):
+            found = super().rehydrate(loaded, **more)
+            core = found.session.core
+            found.session.core = LazyCore(lambda: made.append(1) or core)
+            return found
+
+    found = opened("session_restore_ns", REHYDRATE, Desk(image=Later))
+    batch = found.batch(3)
+    assert made == []
+    batch()
+    assert len(made) == 3
+
+
+def test_an_image_that_a_runtime_remembers_by_place_or_digest_is_read_each_time_all_the_same() -> None:
+    class Counts(SessionImages):
+        known: ClassVar[dict] = {}
+        misses = 0
+
+        def _recalled(self, key, work):
+            if key not in Counts.known:
+                Counts.misses += 1
+                Counts.known[key] = work()
+            return Counts.known[key]
+
+        def load(self, folder):
+            return self._recalled((str(folder), folder.stat().st_ino), lambda: SessionImages.load(self, folder))
+
+        def rehydrate(self, loaded, **more):
+            return self._recalled(loaded.header.digest, lambda: SessionImages.rehydrate(self, loaded, **more))
+
+    for params in (LOAD, REHYDRATE):
+        found = opened("session_restore_ns", params, Desk(image=Counts))
+        for _ in range(3):
+            batch = found.batch(4)
+            before = Counts.misses
+            batch()
+            assert Counts.misses == before + 4
 
 
 # What is tampered with
@@ -270,6 +422,46 @@ def test_every_change_of_a_small_image_is_refused_by_name(tmp_path) -> None:
     for kind in ("made longer 14", "something added 4", "archive: a path that leads out 6", "archive: a link 1"):
         assert kind in told
     assert list(tmp_path.iterdir()) == []
+
+
+SMALL = {"all.bin": b"x" * 8_704, HEADER: b"y" * 186}
+
+
+@pytest.mark.parametrize("files", [SMALL, {"all.bin": b"", HEADER: b"{}"}, {"a": b"x", "b": b"", HEADER: b"{}"}])
+def test_no_archive_that_is_to_be_refused_is_whole(files) -> None:
+    for kind, _, data in archives(files):
+        found = {}
+        try:
+            with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+                for entry in tar:
+                    held = tar.extractfile(entry) if entry.isreg() else None
+                    found.setdefault(entry.name, []).append(None if held is None else held.read())
+        except tarfile.ReadError:
+            continue
+        assert found != {name: [body] for name, body in files.items()}, kind
+
+
+def test_an_image_with_an_empty_part_is_broken_in_every_way_that_changes_it(tmp_path) -> None:
+    from harness.probes.session import _tampering
+
+    image, files = tmp_path / "image", {"all.bin": b"", "one": b"1", HEADER: b"{}"}
+    image.mkdir()
+    _tampering._mend(image, files)
+
+    def read(folder):
+        found = {each.name: each for each in folder.iterdir()}
+        for name, data in files.items():
+            file = found.pop(name, None)
+            if file is None or file.is_symlink() or not file.is_file() or file.read_bytes() != data:
+                raise ImageRefusedError(name, "is not as it was.")
+        for name in found:
+            raise ImageRefusedError(name, "is too much.")
+
+    trials = _tampering.Trials()
+    asyncio.run(_tampering._broken(trials, read, image, files, {}))
+    assert trials.taken == []
+    assert trials.tried["emptied"] == 2
+    assert trials.tried["made longer"] == 3
 
 
 def told_of(kind, monkeypatch) -> tuple[int, str]:

@@ -61,7 +61,7 @@ def test_a_runtime_without_an_image_is_undefined(kpi: str) -> None:
 def test_durable_results_over_harmless_ones() -> None:
     found = opened("promotion_rate")
     assert (found.numerator, found.denominator, found.excluded) == (8, 36, 4)
-    assert found.reasons == {"durable": 8}
+    assert found.reasons == {"durable": 8, "session": 12, "turn": 16}
     assert "28 refused: session 12, turn 16" in found.evidence[0]
     assert found.evidence[1].startswith("0 of them are of another class")
     assert found == opened("promotion_rate")
@@ -125,7 +125,7 @@ def test_a_page_table_shows_beginnings_and_no_bodies() -> None:
     assert found == opened("pageout_ratio")
     inlined = found.denominator - found.numerator
     assert 100 < inlined < 3_000
-    assert found.reasons == {"stored": found.numerator}
+    assert found.reasons == {"stored": found.numerator, "inlined": inlined}
     assert "0 bodies stand in the page table whole" in found.evidence[0]
 
 
@@ -169,7 +169,7 @@ def test_a_store_or_a_table_that_is_not_what_it_has_to_be_is_found_out(kind) -> 
 def test_a_stored_index_is_warm_and_a_models_cache_is_not() -> None:
     index, kv = opened("session_resume_warmth", INDEX), opened("session_resume_warmth", KV)
     assert (index.numerator, index.denominator, index.reasons) == (5, 5, {"warm": 5})
-    assert (kv.numerator, kv.reasons) == (0, {})
+    assert (kv.numerator, kv.reasons) == (0, {"cold": kv.denominator})
     assert kv.denominator > 4_000
     assert index == opened("session_resume_warmth", INDEX)
 
@@ -184,10 +184,46 @@ def test_an_image_without_an_index_is_cold_and_one_that_says_otherwise_is_found_
             return replace(super().rehydrate(loaded, **more), index="warm", kv_positions=17)
 
     cold = opened("session_resume_warmth", INDEX, Desk(image=Bare))
-    assert (cold.numerator, cold.denominator, cold.reasons) == (0, 5, {})
+    assert (cold.numerator, cold.denominator, cold.reasons) == (0, 5, {"rebuild": 5})
     with pytest.raises(WorkNotDoneError, match="dumped without one is said to be warm"):
         opened("session_resume_warmth", INDEX, Desk(image=Claims))
-    assert opened("session_resume_warmth", KV, Desk(image=Claims)).numerator == 17
+    kv = opened("session_resume_warmth", KV, Desk(image=Claims))
+    assert (kv.numerator, kv.reasons) == (17, {"cached": 17, "cold": kv.denominator - 17})
+
+
+@pytest.mark.parametrize("positions", [10**6, -1, 0.5, True])
+def test_no_more_positions_come_back_than_there_are(positions) -> None:
+    class Boasts(SessionImages):
+        def rehydrate(self, loaded, **more):
+            return replace(super().rehydrate(loaded, **more), kv_positions=positions)
+
+    with pytest.raises(WorkNotDoneError, match="positions are said to have come back, of a session that has 6017"):
+        opened("session_resume_warmth", KV, Desk(image=Boasts))
+
+
+def test_an_index_that_takes_no_room_in_its_image_is_not_in_it() -> None:
+    class Says(SessionImages):
+        """Never stores an index, and remembers whether it was asked to."""
+
+        def dump(self, session, folder, *, index=True, **more):
+            self.asked = index
+            return super().dump(session, folder, index=False, **more)
+
+        def rehydrate(self, loaded, **more):
+            return replace(super().rehydrate(loaded, **more), index="warm" if self.asked else "rebuild")
+
+    with pytest.raises(WorkNotDoneError, match="is said to bring an index, and has"):
+        opened("session_resume_warmth", INDEX, Desk(image=Says))
+
+
+def test_books_by_class_are_those_of_what_was_said() -> None:
+    class Swapped(CoreImage):
+        def promotions(self):
+            books = super().promotions()
+            return Promotions(books.benign, {"turn": 12, "session": 16})
+
+    with pytest.raises(WorkNotDoneError, match="the books of warn"):
+        opened("promotion_rate", runtime=Desk(recall=cores(Swapped)))
 
 
 def test_an_index_that_does_not_find_the_pages_is_found_out() -> None:

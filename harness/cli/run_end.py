@@ -1,4 +1,4 @@
-"""How ``run`` ends: the run file where it was asked for, the page, what went wrong, and the exit code.
+"""How ``run`` ends: the run file where it was asked for, the page, what went wrong or reads no, and the exit code.
 
 The run is stored in the project by then. Nothing that happens to an output here may cost another one.
 """
@@ -12,12 +12,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.exits import Exit, highest
-from harness.cli.streams import lost, say, silence
+from harness.cli.streams import lost, note, say, silence
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from harness.jobs.run import Finished
     from harness.project import Project
     from kpis.registry import Catalog
+    from kpis.terms.reading import Reading
 
 __all__ = ["out_of_room", "show"]
 
@@ -54,6 +57,8 @@ def show(json: str | None, catalog: Catalog, finished: Finished, codes: list[Exi
     for sentence, code in said:
         say(sentence)
         codes.append(code)
+    for sentence in _broken(finished.run.readings):
+        note(sentence)
     undefined = [reading.undefined for reading in finished.run.readings if reading.undefined is not None]
     # A row that is computed from what the runtime does not offer is as little at fault as its inputs.
     blameless = not_offered(finished.run.readings, catalog)
@@ -65,6 +70,31 @@ def show(json: str | None, catalog: Catalog, finished: Finished, codes: list[Exi
     if void or len(undefined) == len(finished.run.readings):
         codes.append(Exit.UNKNOWN)
     return highest(codes)
+
+
+def _broken(readings: Sequence[Reading]) -> list[str]:
+    """A warning for each invariant that does not hold, with what judges it: measuring it is no failure of a run."""
+    from harness.jobs.plan import named
+    from kpis.terms.kpi import Gate
+    from kpis.terms.reading import ReadingKind
+
+    several = len({reading.runtime for reading in readings}) > 1
+    found = []
+    for reading in readings:
+        if reading.kind is not ReadingKind.INVARIANT or reading.value != 0:
+            continue
+        judged = (
+            "it never gates, so nothing fails on it"
+            if reading.gate is Gate.REPORT
+            else "a run only measures; `python -m harness gate` fails on it, and where it is on record "
+            "`python -m harness ratchet check` does"
+        )
+        row = named(reading.kpi, reading.params) + (f" runtime={reading.runtime}" if several else "")
+        critical = ", which is critical," if reading.critical else ""
+        found.append(
+            f"warning: {row}{critical} reads no: {judged}. What it states: python -m harness explain {reading.kpi}"
+        )
+    return found
 
 
 def _put(finished: Finished, catalog: Catalog, blob: bytes | None, verbose: bool) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 
 from harness.gating.ground import SEEDS, Ground
 from harness.gating.options import GateOptions
@@ -65,7 +66,7 @@ def judged_by_instructions(
     Worse beyond :data:`FLOOR` is ``regressed``. Without a counter, and where a side's counts disagree, it is
     inconclusive: a count that was not made excludes nothing. The main row has no ratio, for that would be read as time.
     """
-    tool = _counter()
+    tool = _counter(ground.scratch)
     if isinstance(tool, Unavailable):
         found = Comparison(State.INCONCLUSIVE, evidence=(f"it gates by instructions: {tool.reason}",))
         return found, [row_of(point, found, paths=paths)]
@@ -95,12 +96,12 @@ def _functions(ground: Ground, point: PlannedPoint, found: Comparison, native: N
 
 
 @cache
-def _counter() -> instructions.Tool | Unavailable:
-    return instructions.available()
+def _counter(around: Path) -> instructions.Tool | Unavailable:
+    return instructions.available(around)
 
 
 def _instructions(ground: Ground, point: PlannedPoint, limit: float) -> tuple[Comparison, Native]:
-    tool = _counter()
+    tool = _counter(ground.scratch)
     if isinstance(tool, Unavailable):
         return _not_available(tool.reason), {}
     counts: dict[Side, instructions.InstructionCount] = {}

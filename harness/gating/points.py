@@ -48,10 +48,14 @@ class GatePoints:
 
 
 def gates_at(kpi: Kpi, *, all_params: bool) -> list[Point]:
-    """The points at which ``kpi`` gates: every one of what is counted, the gate point alone of what is timed."""
+    """The points at which ``kpi`` gates: every one of what is counted, the gate point alone of what is timed.
+
+    ``all_params``: of what is timed every one as well. What is marked so never gates anywhere but at its gate point.
+    """
     if kpi.gate is Gate.REPORT or kpi.estimand is Estimand.CALL_P99 or (kpi.derived and kpi.gate is not Gate.INVARIANT):
         return []
-    return kpi.points() if all_params or not kpi.estimand.timed else [kpi.gate_point]
+    everywhere = (all_params or not kpi.estimand.timed) and not kpi.gate_alone
+    return kpi.points() if everywhere else [kpi.gate_point]
 
 
 def gate_points(

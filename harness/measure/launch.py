@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from harness.measure.orphans import Orphans
+from harness.measure.temporary import temporary
 
 __all__ = ["INSTRUMENT", "MOST_ANSWER", "Answer", "launch", "worker_environment"]
 
@@ -86,7 +87,9 @@ def launch(
     prefix: Sequence[str] = (),
     instrument: str = INSTRUMENT,
 ) -> Answer:
-    """Run one worker on ``job`` within ``limit`` seconds. ``folder`` takes the job file; ``cwd`` is the project root.
+    """Run one worker on ``job`` within ``limit`` seconds. ``cwd`` is the project root.
+
+    ``folder`` takes the job file and all temporary files of the worker, which are removed when it has ended.
 
     ``prefix`` is a command that runs the worker's: a counter around the whole process.
 
@@ -105,10 +108,11 @@ def launch(
         held.callback(os.close, life_write)
         orphans = held.enter_context(Orphans())
         try:
+            environment = worker_environment(seed, instrument=instrument)
+            held.enter_context(temporary(folder, environment))
             more = {"seed": str(seed), "token": heard.token, "most": MOST_ANSWER, "life_fd": life_read}
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump({**job, **more}, file)
-            environment = worker_environment(seed, instrument=instrument)
             process = _start(job_file, (write_fd, life_read), environment, cwd, prefix)
         finally:
             os.close(write_fd)

@@ -25,6 +25,7 @@ from typing import Any
 from harness.measure.launch import MOST_ANSWER, worker_environment
 from harness.measure.pair_answers import holds
 from harness.measure.schedule import PairPlan, Side
+from harness.measure.temporary import temporary
 
 __all__ = ["SideJob", "SideWorker", "Unmeasured"]
 
@@ -84,7 +85,9 @@ class SideWorker:
             json.dump(job, file)
         environment = worker_environment(plan.seed, instrument=spec.instrument)
         environment["LOOPLADDER_PADDING"] = "x" * plan.padding
+        self._held = contextlib.ExitStack()
         try:
+            self._held.enter_context(temporary(folder, environment))
             self._process = subprocess.Popen(
                 [sys.executable, *_FLAGS, "-m", "harness", "worker", name, str(say_write)],
                 stdin=subprocess.DEVNULL,
@@ -197,4 +200,5 @@ class SideWorker:
             (os.kill if self._adopted else os.killpg)(self._process.pid, signal.SIGKILL)
         self._process.wait()
         os.close(self._end_fd)
+        self._held.close()
         self._file.unlink(missing_ok=True)

@@ -45,7 +45,8 @@ _WORDS = {
     "`rate`, `invariant`, `histogram`",
     "gate": "`exact` fails on any worse value, and on any change where no direction is better; `timed` compares pairs "
     "of processes; `invariant` must hold; `instructions` fails beyond a floor; `report` never fails",
-    "gate point": "which of its points a timed KPI is compared at; exact and invariant ones are compared at each",
+    "gate point": "which of its points a timed KPI is compared at; exact and invariant ones are compared at each, "
+    "unless one is named",
     "fence": "what the number does not say",
 }
 
@@ -95,7 +96,7 @@ def _seam_row(seam: Seam) -> tuple[str, ...]:
 
 
 def _gate_point(kpi: Kpi) -> str:
-    if kpi.gate in (Gate.EXACT, Gate.INVARIANT) and kpi.params:
+    if kpi.gate in (Gate.EXACT, Gate.INVARIANT) and kpi.params and not kpi.gate_alone:
         return "every point"
     return "" if kpi.gate is Gate.REPORT else _code(point_text(kpi.gate_point))
 

@@ -76,11 +76,7 @@ def explain_text(
         ("unit", f"{kpi.unit.value}; {_better(kpi)}"),
         ("gate", _gate(kpi)),
         ("parameters", params_text(kpi.params) or "none"),
-        *(
-            [("besides", f"{params_text(kpi.sweep)}, at {point_text(kpi.sweep_at or kpi.gate_point)} alone")]
-            if kpi.sweep
-            else []
-        ),
+        *([("besides", params_text(kpi.sweep) + _at(point_text(kpi.sweep_at or kpi.gate_point)))] if kpi.sweep else []),
         ("takes", _takes(kpi)),
         ("fence", kpi.fence),
         *_formation(kpi),
@@ -91,6 +87,11 @@ def explain_text(
     lines += _facts(_files(kpi, probe_known, seam_known, " of the installed package loopladder" * installed), width)
     lines += ["", "Reproduce", *_reproduce(kpi, probe_known, width)]
     return "\n".join(lines) + "\n"
+
+
+def _at(point: str) -> str:
+    """Where a sweep is taken; a KPI without parameters has one point, which needs no words."""
+    return f", at {point} alone" if point else ""
 
 
 def _better(kpi: Kpi) -> str:
@@ -110,10 +111,10 @@ def _seam_facts(catalog: Catalog, kpi: Kpi) -> list[tuple[str, str]]:
 def _gate(kpi: Kpi) -> str:
     critical = "; critical" if kpi.critical else ""
     match kpi.gate:
-        case Gate.TIMED | Gate.INSTRUCTIONS if kpi.params:
-            return f"{kpi.gate.value}, at {point_text(kpi.gate_point)}{critical}"
-        case Gate.EXACT | Gate.INVARIANT if kpi.params:
+        case Gate.EXACT | Gate.INVARIANT if kpi.params and not kpi.gate_alone:
             return f"{kpi.gate.value}, at every point{critical}"
+        case Gate.TIMED | Gate.INSTRUCTIONS | Gate.EXACT | Gate.INVARIANT if kpi.params:
+            return f"{kpi.gate.value}, at {point_text(kpi.gate_point)}{critical}"
         case Gate.REPORT:
             return f"report: never gates{critical}"
         case _:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from harness.subject import SubjectError
+from seams.engines.removal import removed
 
 __all__ = ["LOCK", "MARK", "PREFIX", "explained", "prune", "scratch"]
 
@@ -48,7 +48,7 @@ def scratch() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        _remove(folder)
+        removed(folder, LOCK)
         os.close(handle)
 
 
@@ -65,17 +65,17 @@ def explained(error: object) -> SubjectError:
 
 def prune() -> list[Path]:
     """Remove the folders of dead owners from the temporary folder; return them."""
-    removed = []
+    gone = []
     with suppress(OSError):
         for folder in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*")):
             with suppress(OSError):
                 if _abandoned(folder):
-                    removed.append(folder)
-    return removed
+                    gone.append(folder)
+    return gone
 
 
 def _abandoned(folder: Path) -> bool:
-    """Remove ``folder`` if it bears our mark and nobody holds its lock; whether it was."""
+    """Remove ``folder`` if it bears our mark and nobody holds its lock; whether it is gone."""
     facts = folder.lstat()
     if not stat.S_ISDIR(facts.st_mode) or facts.st_uid != os.geteuid():
         return False
@@ -84,21 +84,8 @@ def _abandoned(folder: Path) -> bool:
         if not stat.S_ISREG(os.fstat(handle).st_mode) or os.read(handle, len(MARK) + 1) != MARK:
             return False
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _remove(folder)
+        return removed(folder, LOCK)
     except BlockingIOError:
         return False
     finally:
         os.close(handle)
-    return True
-
-
-def _remove(folder: Path) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        # A build may have left folders that their owner cannot write to (module caches do).
-        for place, folders, _ in os.walk(folder):
-            for inner in (Path(place), *(Path(place, name) for name in folders)):
-                if not inner.is_symlink():
-                    with suppress(OSError):
-                        inner.chmod(0o700)
-        shutil.rmtree(folder, ignore_errors=True)

@@ -106,7 +106,8 @@ class Kpi:
     """One row of the catalog.
 
     ``params`` maps a key to its values, and their product is the set of points; ``gate_point`` is the one point at
-    which a timed KPI gates. ``sweep`` holds keys that are varied besides, each at ``sweep_at`` alone
+    which a timed KPI gates, and an exact one that is marked ``gate_alone``: its other points say what is no better for
+    being more. ``sweep`` holds keys that are varied besides, each at ``sweep_at`` alone
     (empty: the gate point). ``inputs`` with ``formula`` make a derived row: it is computed from other readings.
     ``shares`` names the KPI whose stamped calls this one is read from. ``reasons`` are the histogram keys that may
     appear (empty: open). ``knobs`` are the parameters of a cost model with their defaults.
@@ -124,6 +125,7 @@ class Kpi:
     target_status: Status
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
     gate_point: Point = field(default_factory=dict)
+    gate_alone: bool = False
     sweep: dict[str, tuple[str, ...]] = field(default_factory=dict)
     sweep_at: Point = field(default_factory=dict)
     replay_params: Point = field(default_factory=dict)

@@ -1,6 +1,6 @@
 """Prints how often caches of given sizes find their key on the reference trace, as JSON.
 
-``python -m tests.conformance.lru SIZE ...``: one or more sizes, whole numbers; at 0 and below nothing is held. Prints
+``python -m tests.conformance.lru SIZE ...``: one or more sizes, whole numbers from 0 on; at 0 nothing is held. Prints
 ``{"requests", "keys", "sha256", "slot_cost", "hits", "rates", "values"}``; the last three map a size to its hits, to
 hits over requests, and to the metric, which takes the price of the slots off. Exit 0; 2: these are no sizes.
 """
@@ -35,7 +35,7 @@ def curve(sizes: Sequence[int]) -> dict[str, Any]:
 
 def main(argv: list[str]) -> int:
     """The runner; see the module's documentation."""
-    strange = [word for word in argv if not word.removeprefix("-").isdecimal() or len(word) > 18]
+    strange = [word for word in argv if not word.isdecimal() or len(word) > 18]
     if strange or not argv:
         what = f"{strange[0][:40]!r} is no size of a cache." if strange else "No size was named."
         print(f"{what} {_USAGE}", file=sys.stderr)

@@ -33,7 +33,9 @@ def test_as_a_command(repo: Path) -> None:
     assert found["sha256"] == "bd3700e4433b78ad7f65f48ed55fae039e25cd4efee683dd248621b7eb5523ff"
 
 
-@pytest.mark.parametrize("words", [[], ["x"], ["4", "1.5"], ["--4"], ["9" * 5_000], ["-"], ["\u00b2"]])
+@pytest.mark.parametrize(
+    "words", [[], ["x"], ["4", "1.5"], ["--4"], ["-3"], ["4", "-1"], ["9" * 5_000], ["-"], ["\u00b2"]]
+)
 def test_what_is_no_size_is_refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     out, err = capsys.readouterr()

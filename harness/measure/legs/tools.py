@@ -20,9 +20,12 @@ Tool = Literal["perf", "cachegrind"]
 PROGRAMS: dict[Tool, str] = {"perf": "perf", "cachegrind": "valgrind"}
 
 
-def available() -> Tool | Unavailable:
-    """The tool that counts on this machine, found by trying; some hundred milliseconds, so ask once."""
-    with tempfile.TemporaryDirectory() as name:
+def available(around: Path | None = None) -> Tool | Unavailable:
+    """The tool that counts on this machine, found by trying; some hundred milliseconds, so ask once.
+
+    What a try writes goes into ``around``, or to where temporary files go, and is removed.
+    """
+    with tempfile.TemporaryDirectory(dir=around) as name:
         folder = Path(name)
         tools: tuple[Tool, Tool] = ("perf", "cachegrind")
         for tool in tools:

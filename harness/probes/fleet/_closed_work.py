@@ -2,7 +2,8 @@
 
 It is laid out so that whatever an audit might take on trust is there once: a word in place of a change, a change of
 another kind, a commit that no main branch reaches, one that was taken back, and names that only look like references.
-Where the kind of a change is a matter of taste, ``due`` is open.
+Where the kind of a change is a matter of taste, more than one is ``due``: :data:`FREE` are the closed ones of which an
+audit may say that a diff bears them out, or that nothing does.
 """
 
 from __future__ import annotations
@@ -14,32 +15,33 @@ from typing import NamedTuple
 from harness.probes.fleet._repository import Commit, Scratch
 from seams.contract.fleet_closure import Bucket
 
-__all__ = ["ISSUES", "MAIN", "Work", "build"]
+__all__ = ["FREE", "ISSUES", "MAIN", "Work", "build"]
 
 MAIN = "refs/remotes/origin/main"
 
 
 class Work(NamedTuple):
-    """An issue: its state, why it was closed, and where it falls; ``due`` None where that is an audit's own to say."""
+    """An issue: its state, why it was closed, and where it falls: which of ``due`` is an audit's own to say."""
 
     number: int
     state: str
     reason: str | None
-    due: Bucket | None
+    due: tuple[Bucket, ...]
 
 
-_TRUE, _CLAIMED, _OPEN = Bucket.TRUE_RESOLVED, Bucket.CLAIMED_CLOSED, Bucket.OPEN
+_TRUE, _CLAIMED, _OPEN = (Bucket.TRUE_RESOLVED,), (Bucket.CLAIMED_CLOSED,), (Bucket.OPEN,)
+_DATA, _WITNESSED = (Bucket.DATA_RESOLVED,), (Bucket.OPEN_WITNESSED,)
 
 ISSUES: Sequence[Work] = (
     Work(1, "CLOSED", "COMPLETED", _TRUE),  # code that says so
     Work(2, "CLOSED", "COMPLETED", _TRUE),  # a page, and the message claims one
     Work(3, "CLOSED", "COMPLETED", _CLAIMED),  # no commit at all
     Work(4, "CLOSED", "COMPLETED", _CLAIMED),  # named and not resolved
-    Work(5, "CLOSED", "COMPLETED", None),  # a page, and the message claims code
-    Work(6, "CLOSED", "COMPLETED", Bucket.DATA_RESOLVED),  # results, and the message claims them
-    Work(7, "CLOSED", "NOT_PLANNED", Bucket.CLOSED_NOT_PLANNED),  # although there is a commit
+    Work(5, "CLOSED", "COMPLETED", (*_CLAIMED, *_TRUE)),  # a page, and the message claims code
+    Work(6, "CLOSED", "COMPLETED", _DATA),  # results, and the message claims them
+    Work(7, "CLOSED", "NOT_PLANNED", (Bucket.CLOSED_NOT_PLANNED,)),  # although there is a commit
     Work(8, "CLOSED", "COMPLETED", _CLAIMED),  # on a branch that main does not reach
-    Work(9, "OPEN", None, Bucket.OPEN_WITNESSED),
+    Work(9, "OPEN", None, _WITNESSED),
     Work(10, "OPEN", None, _OPEN),
     Work(11, "OPEN", None, _OPEN),  # on a branch that main does not reach
     Work(12, "CLOSED", "COMPLETED", _TRUE),  # by a merge
@@ -48,10 +50,12 @@ ISSUES: Sequence[Work] = (
     Work(15, "CLOSED", "COMPLETED", _CLAIMED),  # "prefixes" and "foo-#15" are others
     Work(16, "CLOSED", None, _TRUE),  # two in one message
     Work(17, "CLOSED", None, _TRUE),
-    Work(18, "CLOSED", "COMPLETED", None),  # fixed, and the fix taken back
-    Work(19, "CLOSED", "COMPLETED", None),  # results alone, and the message claims no kind
-    Work(20, "OPEN", None, None),  # open, and only data bears it out
+    Work(18, "CLOSED", "COMPLETED", (*_CLAIMED, *_TRUE)),  # fixed, and the fix taken back
+    Work(19, "CLOSED", "COMPLETED", (*_DATA, *_CLAIMED)),  # results alone, and the message claims no kind
+    Work(20, "OPEN", None, (*_OPEN, *_WITNESSED)),  # open, and only data bears it out
 )
+
+FREE = tuple(work.number for work in ISSUES if {*_TRUE, *_CLAIMED} <= set(work.due))
 
 _FIRST: Sequence[Commit] = (
     Commit("root", "Begin", {"README.md": "A tool.\n", "src/tool.py": "pass\n"}),

@@ -81,7 +81,9 @@ class Crews:
         """Raise WorkNotDoneError unless every job of both arms led to where it has to."""
         for name in ("serial", "parallel"):
             jobs, answers = self._answers.get(name, ((), None))
-            if not isinstance(answers, list | tuple) or list(answers) != [led_to(job) for job in jobs]:
+            # No stand-in for a sequence or a number, whose steps might be taken when somebody looks.
+            plain = type(answers) in (list, tuple) and all(type(each) is int for each in answers)
+            if not plain or list(answers) != [led_to(job) for job in jobs]:
                 raise WorkNotDoneError(f"the workers' steps did not lead where they have to ({name})")
 
     def ratio(self, rounds: Sequence[Mapping[str, int]]) -> Tally:

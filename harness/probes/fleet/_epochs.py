@@ -72,8 +72,9 @@ async def saved(seam: Any, sessions: Sequence[Session], plan: Session) -> int:
 
 async def uplift(seam: Any, sessions: Sequence[Session], plan: Session) -> tuple[int, int]:
     """Turns saved by all sessions in one world, and by each in a world of its own, summed; the plan in every world."""
-    shared = await saved(seam, sessions, plan)
-    return shared, sum([await saved(seam, [session], plan) for session in sessions])
+    # Alone first: who replays a session alone has not been told yet whether others read the same.
+    alone = [await saved(seam, [session], plan) for session in sessions]
+    return await saved(seam, sessions, plan), sum(alone)
 
 
 async def verify_epochs(seam: Any) -> None:

@@ -26,6 +26,7 @@ _REPEATS = 0.7
 """How often an agent that may repeat an earlier read does."""
 _WRITES = MappingProxyType({"readOnlyHint": "false", "idempotentHint": "false", "destructive": "true"})
 _SEED = 2**53
+_DAYS = 28
 
 
 class Profile(NamedTuple):
@@ -33,7 +34,8 @@ class Profile(NamedTuple):
 
     ``shared`` is a read of one of ``pool`` routes, ``repeat`` one of an own account that may be an earlier read again,
     ``alias`` a call that has to be repaired, ``pure`` a sum, ``static`` an answer that never changes, ``write`` a
-    booking. ``plan`` reads come before the agents, of a fan-out alone.
+    booking. ``plan`` reads come before the agents, of a fan-out alone. ``apart``: the routes that an agent reads are of
+    a day that no other agent reads of, so that they have nothing in common and look alike.
     """
 
     pool: int = 8
@@ -44,6 +46,7 @@ class Profile(NamedTuple):
     static: float = 0
     write: float = 0
     plan: int = 0
+    apart: bool = False
 
 
 FLEETS: Mapping[str, Profile] = MappingProxyType(
@@ -51,9 +54,11 @@ FLEETS: Mapping[str, Profile] = MappingProxyType(
         "read-fleet": Profile(8, 0.45, 0.15, 0.08, 0.08, 0.05, 0),
         "write-heavy": Profile(8, 0.35, 0.10, 0.05, 0.05, 0.05, 0.30),
         "no-share": Profile(8, 0, 0.20, 0.08, 0.08, 0.05, 0),
+        "apart": Profile(8, 0.45, 0.15, 0.08, 0.08, 0.05, 0, apart=True),
     }
 )
-"""Fleets of peers: mostly reads, many writes, and nothing that two agents would read."""
+"""Fleets of peers: mostly reads, many writes, and twice nothing that two agents would read: no route at all, and the
+reads of the first fleet with a day for each agent."""
 
 FANS: Mapping[str, Profile] = MappingProxyType(
     {
@@ -72,14 +77,14 @@ def seeds_of(seed: int, trials: int) -> list[int]:
 
 
 def drawn(profile: Profile, turns: int, agents: int, seed: int) -> list[Session]:
-    """``agents`` sessions of ``turns`` calls each."""
+    """``agents`` sessions of ``turns`` calls each; their day hangs on the seed, so that no day tells a profile."""
     draw = Random(seed)
-    return [_session(profile, turns, agent, draw) for agent in range(agents)]
+    return [_session(profile, turns, agent, draw, seed + agent * profile.apart) for agent in range(agents)]
 
 
-def plan_of(profile: Profile) -> Session:
-    """The reads of the plan: one route after the other."""
-    return [_read(each % profile.pool, "plan") for each in range(profile.plan)]
+def plan_of(profile: Profile, seed: int = 0) -> Session:
+    """The reads of the plan of agents of that seed: one route after the other."""
+    return [_read(each % profile.pool, "plan", seed) for each in range(profile.plan)]
 
 
 def routes_read(session: Session) -> set[bytes]:
@@ -87,12 +92,12 @@ def routes_read(session: Session) -> set[bytes]:
     return {call.args for call in session if call.tool == "search_direct_flight"}
 
 
-def _session(profile: Profile, turns: int, agent: int, draw: Random) -> Session:
+def _session(profile: Profile, turns: int, agent: int, draw: Random, day: int) -> Session:
     own: list[int] = []
-    return [_call(profile, agent, draw, own) for _ in range(turns)]
+    return [_call(profile, agent, draw, own, day) for _ in range(turns)]
 
 
-def _call(profile: Profile, agent: int, draw: Random, own: list[int]) -> ToolCall:
+def _call(profile: Profile, agent: int, draw: Random, own: list[int], day: int) -> ToolCall:
     x, name, kind = draw.random(), f"agent_{agent}", ""
     for each in ("shared", "repeat", "alias", "pure", "static", "write"):
         share: float = getattr(profile, each)
@@ -102,7 +107,7 @@ def _call(profile: Profile, agent: int, draw: Random, own: list[int]) -> ToolCal
         x -= share
     match kind:
         case "shared":
-            return _read(_one_of(draw, profile.pool), name)
+            return _read(_one_of(draw, profile.pool), name, day)
         case "alias":
             return _alias(name, draw)
         case "pure":
@@ -127,8 +132,10 @@ def _route(number: int) -> dict[str, str]:
     return {"origin": _AIRPORTS[number % 8], "destination": _AIRPORTS[(number + 3) % 8]}
 
 
-def _read(route: int, agent: str) -> ToolCall:
-    return _made("search_direct_flight", {**_route(route), "date": "2031-05-04"}, agent)
+def _read(route: int, agent: str, day: int) -> ToolCall:
+    month, day = divmod(day % (12 * _DAYS), _DAYS)
+    date = f"2031-{month + 1:02}-{day + 1:02}"
+    return _made("search_direct_flight", {**_route(route), "date": date}, agent)
 
 
 def _private(agent: str, draw: Random, own: list[int], repeats: float) -> ToolCall:

@@ -1,7 +1,9 @@
 """The client that must not be called: it counts whoever comes by, raises, and sees who dials past it.
 
-A replay is handed the guard as its only way to a model. One that goes another way has to open a connection, which the
-interpreter announces; within a watch such announcements count as calls too. Nothing is judged here.
+A replay is handed the guard as its only way to a model. One that goes another way has to open a connection, or to
+start a process that does, which the interpreter announces; within a watch such announcements count as calls too. What a
+process or a thread asks that was there before the watch, through a connection that was, is not seen. Nothing is judged
+here.
 """
 
 from __future__ import annotations
@@ -13,7 +15,10 @@ from typing import Any
 
 __all__ = ["Guard", "ModelCalledError"]
 
-_DIALS = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto"})
+_DIALS = frozenset({"socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.sendmsg"})
+_STARTS = frozenset(
+    {"subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.spawn", "pty.spawn"}
+)
 
 
 class ModelCalledError(RuntimeError):
@@ -21,11 +26,16 @@ class ModelCalledError(RuntimeError):
 
 
 class Guard:
-    """``calls`` counts what came to the client, ``dials`` the connections that were begun while it watched."""
+    """``calls`` counts what came to the client.
+
+    ``dials`` are the connections, ``starts`` the processes that were begun while it watched; of one that is begun by
+    way of another call, both are.
+    """
 
     def __init__(self) -> None:
         self.calls = 0
         self.dials = 0
+        self.starts = 0
         self._watching = False
         # A hook cannot be taken off again, so each guard has one for good, which is idle outside its watch.
         sys.addaudithook(self._heard)
@@ -41,7 +51,7 @@ class Guard:
 
     @contextmanager
     def watch(self) -> Iterator[None]:
-        """Count connections that are begun inside."""
+        """Count connections and processes that are begun inside."""
         self._watching = True
         try:
             yield
@@ -49,5 +59,6 @@ class Guard:
             self._watching = False
 
     def _heard(self, event: str, args: tuple[Any, ...]) -> None:  # noqa: ARG002 - what an audit hook is handed
-        if self._watching and event in _DIALS:
-            self.dials += 1
+        if self._watching:
+            self.dials += event in _DIALS
+            self.starts += event in _STARTS

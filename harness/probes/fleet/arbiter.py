@@ -8,14 +8,14 @@ that, paths that leave the root and leases that hold nothing have to be refused.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from itertools import permutations
 from typing import Any, ClassVar
 
 from harness.measure.clock import Engine, Slice, Tally, Undefined, Workload, WorkNotDoneError, is_async
 from harness.probes._awaiting import awaits, finish, settled
 from harness.probes._set_up import now
 from kpis.formulas.fleet.arbiter import collisions
-from seams.contract.fleet_arbiter import Arbiter, Ruling
+from seams.contract.fleet_arbiter import Arbiter, Decision, Lease, Ruling
 
 __all__ = ["LANES", "LEASES", "WORKERS", "Admissions", "Probe", "intersect", "layout"]
 
@@ -57,9 +57,9 @@ class Admissions:
         if self._arbiter is None:
             raise WorkNotDoneError("the runtime offered its arbiter once only")
         for lease in range(LEASES):
-            if now(self._arbiter.acquire(f"holder {lease}", [f"src/part{lease}"])).ruling is not Ruling.ADMITTED:
+            if now(self._arbiter.acquire(f"holder {lease}", [_held(lease)])).ruling is not Ruling.ADMITTED:
                 raise WorkNotDoneError("a free tree was not let")
-        self._requests = [(f"worker {number}", [_asked(number)]) for number in range(loops)]
+        self._requests = [(f"worker {number}", [_asked(number)[0]]) for number in range(loops)]
         requests, acquire = self._requests, self._arbiter.acquire
         if is_async(acquire):
 
@@ -78,23 +78,42 @@ class Admissions:
         if len(result) != len(self._requests):
             raise WorkNotDoneError(f"{len(self._requests)} requests had {len(result)} answers")
         for number, decision in enumerate(result):
-            free = number % 2 == 0
-            if decision.ruling is not (Ruling.ADMITTED if free else Ruling.HELD):
+            if type(decision) is not Decision:  # a stand-in may decide only when it is looked at, past the clock
+                raise WorkNotDoneError(f"request {number} was answered with a {type(decision).__name__}, no Decision")
+            _, due = _asked(number)
+            if decision.ruling is not (Ruling.ADMITTED if due is None else Ruling.HELD):
                 raise WorkNotDoneError(f"request {number} was {decision.ruling.value}, and must not be")
+            if any(type(lease) is not Lease for lease in (decision.lease, *decision.in_the_way) if lease is not None):
+                raise WorkNotDoneError(f"request {number} was answered with a lease that is no Lease")
             holders = [lease.holder for lease in decision.in_the_way]
-            if not free and holders != [f"holder {number // 2 % LEASES}"]:
+            if due is not None and holders != [f"holder {due}"]:
                 raise WorkNotDoneError(f"request {number} is in the way of {', '.join(holders) or 'nobody'}")
         live = len(now(self._arbiter.live()))
         if live != LEASES + (len(self._requests) + 1) // 2:
             raise WorkNotDoneError(f"{live} leases are live, which are not those that were let")
 
 
-def _asked(number: int) -> str:
-    """Free trees and held ones in turn, the held ones now above and now below what is held."""
-    if number % 2 == 0:
-        return f"docs/page{number}"
-    held = f"src/part{number // 2 % LEASES}"
-    return held if number % 4 == 1 else f"{held}/deeper/still"
+def _held(lease: int) -> str:
+    return f"src/part{lease}/sub"
+
+
+def _asked(number: int) -> tuple[str, int | None]:
+    """A tree, and which of the first leases is in its way: none and one in turn.
+
+    Half of the free trees lie beside a held one and have a name that begins like it. What is asked for is now below,
+    now above and now just what is held: above only those beside which nothing else was let, so that one is in the way.
+    """
+    turn, kind = divmod(number, 2)
+    lease = turn % LEASES
+    if kind == 0:
+        return (f"docs/page{number}", None) if turn % 2 else (f"{_held(lease | 1)}{number}", None)
+    match turn % 3:
+        case 0:
+            return f"{_held(lease)}/deeper/still", lease
+        case 1:
+            return _held(lease & ~1).removesuffix("/sub"), lease & ~1
+        case _:
+            return _held(lease), lease
 
 
 class Probe:
@@ -129,13 +148,13 @@ async def _verify_refusals(arbiter: Any) -> None:
 
 
 async def _pairs_refused(arbiter: Any, trees: Sequence[str]) -> int:
-    """Pairs of which the arbiter lets one and then not the other; both are then given back.
+    """Pairs of which the arbiter lets one and then not the other, whichever comes first; both are then given back.
 
     Raises:
         WorkNotDoneError: it refused a pair whose trees do not intersect, or let one whose trees do.
     """
     refused = 0
-    for one, other in combinations(trees, 2):
+    for one, other in permutations(trees, 2):
         first = await settled(arbiter.acquire("one", [one]))
         second = await settled(arbiter.acquire("other", [other]))
         wanted = Ruling.HELD if intersect(one, other) else Ruling.ADMITTED
@@ -145,7 +164,7 @@ async def _pairs_refused(arbiter: Any, trees: Sequence[str]) -> int:
         for decision in (first, second):
             if decision.lease is not None and not await settled(arbiter.release(decision.lease.number)):
                 raise WorkNotDoneError("a live lease could not be given back")
-    return refused
+    return refused // 2
 
 
 async def _counted(arbiter: Any) -> Tally:

@@ -131,8 +131,8 @@ async def _counted(seam: Any) -> Tally:
         evidence = _told(await replayed(seam, guard))
     except ModelCalledError as error:
         evidence = (f"the replay ended there: {error}",)
-    spent = guard.calls + guard.dials
-    counted = f"calls at the guard {guard.calls}, connections begun beside it {guard.dials}"
+    spent = guard.calls + guard.dials + guard.starts
+    counted = f"calls at the guard {guard.calls}, begun beside it: connections {guard.dials}, processes {guard.starts}"
     return Tally(spent, source="synthetic", evidence=(counted, *evidence))
 
 

@@ -5,6 +5,9 @@ others come, and the oldest of several makes room for the newest, from one batch
 been running for a while: were all of them dropped at once, the allocator would give their memory back now and then, and
 asking for it again would be most of what is timed. Those of the last group are looked at row by row.
 
+Of every sibling all arrays of its cache are taken while the clock runs, so that a cache which copies when it is asked
+for one pays for it; the copies of the last group have to lie in memory that is neither the prefix's nor each other's.
+
 Before anything is timed or credited, clones are shown to go on as a full prefill does
 (:mod:`harness.probes.fleet._siblings`); what a sibling saves is credited up to the number that was shown there, and not
 beyond.
@@ -14,7 +17,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from typing import Any, ClassVar
+
+import numpy as np
 
 from harness.measure.clock import Engine, Slice, Tally, Undefined, Workload, WorkNotDoneError, is_async
 from harness.probes._awaiting import awaits, finish, settled
@@ -59,6 +65,7 @@ class Spawns:
         self._rows = rows
         self._siblings = siblings = len(alive[0])
         self._loops = 0
+        self._layers = range(len(prefix.cache.thetas))
         self._alive: deque[Any] = deque(alive, maxlen=len(alive))
         self.work = {
             "siblings of a group": siblings,
@@ -68,40 +75,62 @@ class Spawns:
         }
 
     def batch(self, loops: int) -> Callable[[], object]:
-        """``loops`` siblings; the result is how many came, and the last group of them."""
+        """``loops`` siblings; the result is how many came, the last group of them, and the arrays of their caches."""
         self._loops = loops
         whole, rest = divmod(loops, self._siblings)
         groups = [self._siblings] * whole + [rest] * bool(rest)
         spawn: Callable[..., Any] = self._fanout.spawn
-        prefix, alive = self._prefix, self._alive
+        prefix, alive, layers = self._prefix, self._alive, self._layers
         if is_async(spawn):
 
             async def run_async() -> object:
-                came = 0
+                came, taken = 0, []
                 for siblings in groups:
                     alive.append(await spawn(prefix, siblings, RESERVE))
-                    came += len(alive[-1])
-                return came, alive[-1]
+                    taken = [_arrays(sibling, layers) for sibling in alive[-1]]
+                    came += len(taken)
+                return came, alive[-1], taken
 
             return run_async
 
         def run() -> object:
-            came = 0
+            came, taken = 0, []
             for siblings in groups:
                 alive.append(spawn(prefix, siblings, RESERVE))
-                came += len(alive[-1])
-            return came, alive[-1]
+                taken = [_arrays(sibling, layers) for sibling in alive[-1]]
+                came += len(taken)
+            return came, alive[-1], taken
 
         return run
 
     def check(self, result: Any) -> None:
         """Raise WorkNotDoneError unless all came, and each of the last group is its own and holds all of the prefix."""
-        came, group = result
+        came, group, taken = result
+        self._verify_taken(taken)
         caches = {id(each.cache) for each in (self._prefix, *group)}
         if came != self._loops or len(caches) != len(group) + 1:
             raise WorkNotDoneError(f"{self._loops} siblings were asked for, and as many of their own did not come")
         if not all(same_rows(rows_of(sibling.cache), self._rows) for sibling in group):
             raise WorkNotDoneError("a sibling does not hold, to the bit, what its prefix holds")
+
+    def _verify_taken(self, taken: Sequence[Sequence[Any]]) -> None:
+        """Hold what was taken while the clock ran against the prefix, before a sibling is looked at again."""
+        kinds = (self._rows.keys, self._rows.raw, self._rows.values)
+        wanted = [rows[layer] for layer in self._layers for rows in kinds]
+        for arrays in taken:
+            if not all(type(array) is np.ndarray for array in arrays):
+                raise WorkNotDoneError("a sibling's cache gave back what is no array of numpy")
+            if [array.tobytes() for array in arrays] != [rows.tobytes() for rows in wanted]:
+                raise WorkNotDoneError("a sibling did not hold, to the bit, what its prefix holds when it was spawned")
+        for one, other in combinations([*taken, _arrays(self._prefix, self._layers)], 2):
+            if any(np.shares_memory(mine, theirs) for mine, theirs in zip(one, other, strict=True)):
+                raise WorkNotDoneError("a sibling shares memory with its prefix or with another one: it was not copied")
+
+
+def _arrays(agent: Agent, layers: Sequence[int]) -> list[Any]:
+    """The keys, raw keys and values of each layer, as views of the memory in which they lie."""
+    cache = agent.cache
+    return [of(layer) for layer in layers for of in (cache.keys, cache.raw_keys, cache.values)]
 
 
 class Probe:

@@ -1,15 +1,17 @@
 """Drives the fold: N results of sub-agents become one window, the gates among it and no model.
 
 The bodies of every call are made afresh outside the clock, with a number in them that no other call had, and arrive in
-an order that is not the agents'. Every batch has a fold of its own. Before anything is timed a poisoned result is
-folded, so that gates which are switched off are found out, and the results once in another order, so that a fold which
-only appends is.
+an order that is not the agents'. Every batch has a fold of its own, and one poisoned result, of an agent and in a call
+that are drawn, so that gates which are switched off at any time are found out. Before anything is timed the results
+come once in another order, so that a fold which only appends is found out. What this cannot see is a gate that knows
+this one poison.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import count
+from random import SystemRandom
 from typing import Any, ClassVar
 
 from harness.measure.clock import Engine, Slice, Undefined, Workload, WorkNotDoneError, is_async, repeat
@@ -55,10 +57,13 @@ def verify_window(given: tuple[list[Message], int, list[str], int | None], came:
     """Hold the next window against the one before, of that length, and the bodies by agent, one poisoned or none.
 
     Raises:
-        WorkNotDoneError: it does not begin as the window before; it does not go on with one message for each agent, in
-            their order, whole and under its name; or a word of the poisoned one is in it.
+        WorkNotDoneError: it is no list of Messages; it does not begin as the window before; it does not go on with one
+            message for each agent, in their order, whole and under its name; or a word of the poisoned one is in it.
     """
     window, length, bodies, poisoned = given
+    # A stand-in for one of these may fold when it is looked at, which is past the clock.
+    if type(came) is not list or not all(type(each) is Message and type(each.content) is str for each in came):
+        raise WorkNotDoneError("the next window is not a list of Messages with their text")
     if len(window) != length or came is window or came[:length] != window:
         raise WorkNotDoneError("the next window is not a list of its own that begins as the window before")
     added = came[length:]
@@ -83,7 +88,10 @@ class Folds:
         self._agents = agents
         self._window = _window()
         self._numbers = count(1)
-        self._last: list[str] = []
+        self._draw = SystemRandom()
+        self._given: list[tuple[list[str], int | None]] = []
+        self._drawn = 0
+        self._poisoned: list[Any] = []
         self.work = {"results folded": agents, "bytes folded": agents * BYTES, "messages copied": WINDOW}
 
     def batch(self, loops: int) -> Callable[[], object]:
@@ -91,22 +99,39 @@ class Folds:
         seam = self._another()
         if seam is None:
             raise WorkNotDoneError("the runtime offered its fold once only")
-        folds = [bodies_of(self._agents, next(self._numbers)) for _ in range(loops)]
-        self._last = folds[-1]
-        following = iter([_arrived(bodies) for bodies in folds]).__next__
+        self._drawn = drawn = self._draw.randrange(loops)
+        agents = [self._draw.randrange(self._agents) if call == drawn else None for call in range(loops)]
+        self._given = [(bodies_of(self._agents, next(self._numbers), agent), agent) for agent in agents]
+        self._poisoned = poisoned = []
+        following = iter([(_arrived(bodies), agent) for bodies, agent in self._given]).__next__
         fold: Callable[..., Any] = seam.fold
         window = self._window
         if is_async(fold):
 
             async def one_async() -> object:
-                return await fold(window, following())
+                brought, agent = following()
+                came = await fold(window, brought)
+                if agent is not None:
+                    poisoned.append(came)
+                return came
 
             return repeat(one_async, loops)
-        return repeat(lambda: fold(window, following()), loops)
+
+        def one() -> object:
+            brought, agent = following()
+            came = fold(window, brought)
+            if agent is not None:
+                poisoned.append(came)
+            return came
+
+        return repeat(one, loops)
 
     def check(self, result: Any) -> None:
-        """Raise WorkNotDoneError unless the last call folded every result, by agent."""
-        verified(verify_window, (self._window, WINDOW, self._last, None), result)
+        """Raise WorkNotDoneError unless the poisoned call and the last one folded all that is fit, by agent."""
+        if len(self._poisoned) != 1:
+            raise WorkNotDoneError(f"one of the calls had a poisoned result, and {len(self._poisoned)} came to an end")
+        for (bodies, agent), came in ((self._given[self._drawn], self._poisoned[0]), (self._given[-1], result)):
+            verified(verify_window, (self._window, WINDOW, bodies, agent), came)
 
 
 class Probe:

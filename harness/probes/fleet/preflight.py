@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 
 from harness.measure.clock import Slice, Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import finish, settled
-from harness.probes.fleet._dispatches import Dispatches, asked, logged, verify
+from harness.probes.fleet._dispatches import ROOM, Dispatches, logged, verify, verify_run
+from harness.probes.fleet._errands import Errands
 from harness.probes.fleet._situations import ANSWERS, SITUATIONS, Situation
 from kpis.formulas.fleet.preflight import admission
 from seams.contract.fleet_preflight import Asks, Checks, Decision, Preflight
@@ -31,6 +32,7 @@ class Probe:
 
     def __init__(self) -> None:
         self._folder: Path | None = None
+        self._errands: Errands | None = None
 
     def open(self, kpi: str, runtime: Any, workload: Workload | None, params: Mapping[str, str]) -> Any:  # noqa: ARG002
         """A Slice, a Tally or Undefined; of an asynchronous gate, the coroutine that returns it."""
@@ -43,21 +45,27 @@ class Probe:
         methods = (gate.evaluate, gate.on_this_machine)
         if kpi == "spawn_admission_rate":
             return finish(_counted(gate, log), *methods)
-        echo = shutil.which("echo")
-        if echo is None:
-            return Undefined("not-installed", "There is no program echo to stand for the commands that are asked.")
-        return finish(_timed(gate, params["verdict"], echo, log), *methods)
+        sh = shutil.which("sh")
+        if sh is None:
+            return Undefined("not-installed", "There is no program sh to run the commands that are asked.")
+        self._errands = Errands(self._folder, sh)
+        return finish(_timed(gate, params["verdict"], self._errands, log), *methods)
 
     def close(self) -> None:
-        """Remove the log."""
+        """End what was started, and remove the log."""
+        if self._errands is not None:
+            self._errands.close()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
 
 
-async def _timed(gate: Preflight, verdict: str, echo: str, log: Path) -> Slice:
-    first: Decision = await settled(gate.evaluate(await settled(gate.on_this_machine(asked(verdict, 0, echo)))))
+async def _timed(gate: Preflight, verdict: str, errands: Errands, log: Path) -> Slice:
+    errands.lot()
+    checks = await settled(gate.on_this_machine(errands.asks(verdict, 0)))
+    first: Decision = await settled(gate.evaluate(checks))
+    verify_run([0], errands.traces())
     verify(verdict, 0, first)
-    return Dispatches(gate, verdict, echo, log)
+    return Dispatches(gate, verdict, errands, log, roomy=first.cap is not None and first.cap >= ROOM)
 
 
 async def _counted(gate: Preflight, log: Path) -> Tally:

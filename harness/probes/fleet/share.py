@@ -1,8 +1,8 @@
 """Probe of ``fleet/share``: turns that a drawn fleet saves in one world, less those that it saves each agent alone.
 
 The number is the median of many trials of one cell. Beside it stands the exact expectation, which knows nothing of any
-kernel; a fleet that writes; a fan-out behind a plan; and the control, in which no two agents read the same, so that
-whatever it gained would be an artefact of the replay.
+kernel; a fleet that writes; a fan-out behind a plan; and the controls, in which no two agents read the same, so that
+whatever they gained would be an artefact of the replay, or of a session that is served worse when it is alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from harness.probes.fleet._epochs import uplift, verify_epochs
 from harness.probes.fleet._fleets import FANS, FLEETS, Profile, drawn, plan_of, seeds_of
 from kpis.formulas.fleet.share import Spread, expected_uplift, spread_of, tolerance
 
-__all__ = ["CONTROL", "FAN", "FLEET", "WRITERS", "Cell", "Probe", "Trials", "trials"]
+__all__ = ["CONTROLS", "FAN", "FLEET", "WRITERS", "Cell", "Probe", "Trials", "trials"]
 
 
 class Cell(NamedTuple):
@@ -33,7 +33,7 @@ class Cell(NamedTuple):
 FLEET = Cell("read-fleet", FLEETS["read-fleet"], 10, 10, 32)
 WRITERS = Cell("write-heavy", FLEETS["write-heavy"], 10, 10, 8)
 FAN = Cell("research", FANS["research"], 4, 16, 8)
-CONTROL = Cell("no-share", FLEETS["no-share"], 10, 4, 8)
+CONTROLS = (Cell("no-share", FLEETS["no-share"], 10, 4, 8), Cell("apart", FLEETS["apart"], 10, 4, 8))
 
 
 class Trials(NamedTuple):
@@ -50,11 +50,12 @@ async def trials(seam: Any, cell: Cell) -> Trials:
     Raises:
         WorkNotDoneError: a replay was found out.
     """
-    plan = plan_of(cell.profile)
     # Cells of other sizes are other draws: sizes are part of the seed.
     seed = cell.seed ^ (cell.turns << 32) ^ (cell.agents << 16)
-    fleets = [drawn(cell.profile, cell.turns, cell.agents, each) for each in seeds_of(seed, cell.trials)]
-    pairs = [await uplift(seam, sessions, plan) for sessions in fleets]
+    pairs = [
+        await uplift(seam, drawn(cell.profile, cell.turns, cell.agents, each), plan_of(cell.profile, each))
+        for each in seeds_of(seed, cell.trials)
+    ]
     return Trials(
         spread_of([shared for shared, _ in pairs]),
         spread_of([alone for _, alone in pairs]),
@@ -81,12 +82,13 @@ class Probe:
 
 async def _opened(seam: Any) -> Tally:
     await verify_epochs(seam)
-    control = await trials(seam, CONTROL)
-    if (control.cross.least, control.cross.greatest) != (0, 0):
-        raise WorkNotDoneError(
-            f"agents that read nothing in common gained {control.cross.least} to {control.cross.greatest} turns by "
-            "sharing a world"
-        )
+    controls = [(cell, await trials(seam, cell)) for cell in CONTROLS]
+    for cell, found in controls:
+        if (found.cross.least, found.cross.greatest) != (0, 0):
+            raise WorkNotDoneError(
+                f"{cell.name}: agents that read nothing in common gained {found.cross.least} to {found.cross.greatest} "
+                "turns by sharing a world"
+            )
     fleet, writers, fan = [await trials(seam, cell) for cell in (FLEET, WRITERS, FAN)]
     evidence = (
         _told(FLEET, fleet),
@@ -94,7 +96,7 @@ async def _opened(seam: Any) -> Tally:
         _told(WRITERS, writers),
         f"a plan of {FAN.profile.plan} reads before them: {_told(FAN, fan)}",
         _expected(FAN, fan.cross),
-        f"{_told(CONTROL, control)}: exactly zero in every trial, or nothing would be reported",
+        *(f"{_told(cell, found)}: exactly zero in every trial, or nothing is reported" for cell, found in controls),
     )
     return Tally(fleet.cross.p50, basis="formula", source="synthetic", evidence=evidence)
 

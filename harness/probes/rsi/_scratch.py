@@ -8,17 +8,18 @@ is the reference that a loop pins, and that a probe may move under it.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from harness.measure.clock import WorkNotDoneError
+from harness.measure.clock import Undefined, WorkNotDoneError
 from kpis.formulas.rsi.lru import SLOT_COST, hits, objective, reference_trace
 from seams.contract.rsi_loop import Charge
 
-__all__ = ["CAPACITY", "LEASE", "PAGE", "REFERENCE", "Scratch", "cache_source", "value_of"]
+__all__ = ["CAPACITY", "LEASE", "PAGE", "REFERENCE", "Scratch", "cache_source", "value_of", "without_git"]
 
 CAPACITY = 4
 """The size that the cache has at first."""
@@ -84,6 +85,13 @@ def cache_source(capacity: int) -> str:
 def value_of(capacity: int) -> float:
     """The metric of a cache of that size, by the formula."""
     return objective(hits(_TRACE, capacity), len(_TRACE), capacity)
+
+
+def without_git() -> Undefined | None:
+    """Why there can be no repository here; None where git is on the path."""
+    if shutil.which("git") is None:
+        return Undefined("not-installed", "There is no program git, and so no repository for a loop to work on.")
+    return None
 
 
 class Scratch:

@@ -78,7 +78,7 @@ async def _counted(breakers: Breakers) -> Tally:
                 lengths.update(run_lengths(each.decision.value == "KEEP" for each in seen))
     return Tally(
         trips,
-        reasons={str(length): count for length, count in lengths.items()},
+        reasons={f"length {length}": count for length, count in sorted(lengths.items())},
         source="synthetic",
         evidence=(
             f"{trips} trips in {len(RUNS)} runs of {changes} changes at k = {DEFAULT}; runs of changes not kept: "

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from harness.measure.clock import Tally, Undefined, Workload, WorkNotDoneError
 from harness.probes._awaiting import finish, settled
 from harness.probes.rsi._plan import Expected, K, Step, expected, planned
-from harness.probes.rsi._scratch import LEASE, REFERENCE, Scratch
+from harness.probes.rsi._scratch import LEASE, REFERENCE, Scratch, without_git
 from seams.contract.rsi_loop import Freshness, Loop, Result, Row
 
 __all__ = ["Probe", "require_rows"]
@@ -43,6 +43,8 @@ class Probe:
         if loop is None:
             missing = Undefined("not-offered", f"The runtime {runtime.name} offers no loop over a repository.")
             return chosen(dict.fromkeys(self.kpis, missing))
+        if (unmade := without_git()) is not None:
+            return chosen(dict.fromkeys(self.kpis, unmade))
 
         async def opening() -> Any:
             return chosen({kpi: await _fresh(loop)} if kpi == "vs_main_freshness" else await _rated(loop))

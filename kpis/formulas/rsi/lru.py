@@ -58,8 +58,10 @@ def objective(hit: int, requests: int, size: int, slot_cost: float = SLOT_COST) 
     """Hits less the price of ``size`` slots, a request: higher is better.
 
     Raises:
-        ValueError: there is no request.
+        ValueError: there is no request, or a size below 0, whose slots would be paid for.
     """
     if requests < 1:
         raise ValueError("A rate over no request is none. Run: python -m harness explain keep_rate")
+    if size < 0:
+        raise ValueError(f"A cache of {size} slots is none. Run: python -m harness explain keep_rate")
     return (hit - slot_cost * size) / requests

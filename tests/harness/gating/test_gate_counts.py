@@ -16,7 +16,7 @@ from harness.gating.deadline import BoundedGround, Deadline
 from harness.gating.derived import compare_derived
 from harness.gating.ground import Ground
 from harness.gating.options import GateOptions
-from harness.gating.points import GatePoints, gate_points
+from harness.gating.points import GatePoints, gate_points, gates_at
 from harness.gating.rows import compare_counts, label, restate, row_of, unmeasured
 from harness.jobs.gate import Gated, gate
 from harness.jobs.plan import PlannedPoint
@@ -25,9 +25,11 @@ from harness.measure.launch import Answer
 from harness.measure.legs import Unavailable
 from harness.measure.legs.instructions import InstructionCount
 from harness.project import load_project
+from harness.report.catalog_text import explain_text
 from kpis.registry import load
 from kpis.terms.claim import ClaimKind, ClaimState
 from kpis.terms.comparison import State
+from kpis.terms.kpi import Status
 from kpis.terms.reading import Leg
 from tests.harness.cli.own import Command
 from tests.harness.gating.test_gate_command import ROWS, SOURCE, git, states
@@ -76,6 +78,18 @@ def test_a_histogram_repeats_key_by_key_or_decides_nothing(
     assert found.state is state
     assert says in found.evidence[-1]
     assert [notice.code.value for notice in found.warnings] == (["demoted"] if state is State.INCONCLUSIVE else [])
+
+
+# Where a count gates
+
+
+@pytest.mark.parametrize("all_params", [False, True])
+def test_what_is_no_better_for_being_more_gates_at_its_gate_point_alone(all_params: bool) -> None:
+    saved = load().get("prefix_tokens_saved")
+    assert saved.points() == [{"part": "credited"}, {"part": "refused"}]
+    assert gates_at(saved, all_params=all_params) == [{"part": "credited"}]
+    assert len(gates_at(load().get("cache_hit_rate"), all_params=all_params)) == 2
+    assert "exact, at part=credited\n" in explain_text(load(), saved, Status.STANDING, True)
 
 
 # Invariants over two clocks

@@ -30,6 +30,18 @@ def test_the_command_is_one_line_at_the_gate_point():
     assert line in explained("admit_chain_ns")
 
 
+def test_a_sweep_says_where_it_is_taken_if_there_is_more_than_one_point():
+    besides = {
+        kpi.id: next(line for line in explained(kpi.id).splitlines() if line.lstrip().startswith("besides"))
+        for kpi in CATALOG
+        if kpi.sweep
+    }
+    assert "session_dump_ns" in besides and "at phase=load alone" in besides["session_restore_ns"]
+    for name, line in besides.items():
+        assert ("alone" in line) == bool(CATALOG.get(name).params), line
+        assert "at  " not in line
+
+
 def test_three_files_are_named():
     text = explained("planner_optimize_ns")
     assert "kpis/catalog/turn.toml, [kpi.planner_optimize_ns]" in text

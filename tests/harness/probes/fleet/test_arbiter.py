@@ -66,6 +66,30 @@ class LooksAtEqualTreesOnly(TreeArbiter):
         return found
 
 
+class LetsParents(TreeArbiter):
+    """Looks whether a tree lies below a leased one, and never whether a leased one lies below it."""
+
+    def acquire(self, holder, trees):
+        found = super().acquire(holder, trees)
+        if found.ruling is Ruling.HELD and not any(
+            (tree + "/").startswith(held + "/") for tree in trees for lease in found.in_the_way for held in lease.trees
+        ):
+            return Decision(Ruling.ADMITTED, Lease(99, holder, tuple(trees)))
+        return found
+
+
+class LetsChildren(TreeArbiter):
+    """Looks whether a leased tree lies below the one that is asked for, and never the other way round."""
+
+    def acquire(self, holder, trees):
+        found = super().acquire(holder, trees)
+        if found.ruling is Ruling.HELD and not any(
+            (held + "/").startswith(tree + "/") for tree in trees for lease in found.in_the_way for held in lease.trees
+        ):
+            return Decision(Ruling.ADMITTED, Lease(99, holder, tuple(trees)))
+        return found
+
+
 class ComparesText(TreeArbiter):
     """Takes ``src/part1`` for the parent of ``src/part10``."""
 
@@ -91,13 +115,18 @@ class NeverReleases(TreeArbiter):
         return False
 
 
-@pytest.mark.parametrize("kind", [LetsAll, LetsNone, LooksAtEqualTreesOnly, FollowsDots, NeverReleases])
+@pytest.mark.parametrize(
+    "kind", [LetsAll, LetsNone, LooksAtEqualTreesOnly, LetsParents, LetsChildren, FollowsDots, NeverReleases]
+)
 def test_a_count_by_what_is_no_arbiter(kind) -> None:
     with pytest.raises(WorkNotDoneError):
         counted(kind)
 
 
-@pytest.mark.parametrize("kind", [LetsAll, LetsNone, FollowsDots, ComparesText, LooksAtEqualTreesOnly, KeepsNothing])
+@pytest.mark.parametrize(
+    "kind",
+    [LetsAll, LetsNone, FollowsDots, ComparesText, LooksAtEqualTreesOnly, LetsParents, LetsChildren, KeepsNothing],
+)
 def test_a_time_by_what_is_no_arbiter(kind) -> None:
     with pytest.raises(WorkNotDoneError):
         sliced = timed(kind)
@@ -131,3 +160,28 @@ def test_it_is_not_offered_or_once_only() -> None:
     sliced = timed(lambda: next(made))
     with pytest.raises(WorkNotDoneError, match="once only"):
         sliced.batch(1)
+
+
+class DecidesLater:
+    """Stands for a decision that is made when somebody looks at it."""
+
+    def __init__(self, arbiter, holder, trees) -> None:
+        self._made = lambda: TreeArbiter.acquire(arbiter, holder, trees)
+        self._found = None
+
+    def __getattr__(self, name: str) -> Any:
+        self._found = self._found or self._made()
+        return getattr(self._found, name)
+
+
+class PutsOff(TreeArbiter):
+    def acquire(self, holder, trees):
+        if holder.startswith("worker"):
+            return DecidesLater(self, holder, trees)
+        return super().acquire(holder, trees)
+
+
+def test_a_decision_that_is_put_off_past_the_clock_is_none() -> None:
+    sliced = timed(PutsOff)
+    with pytest.raises(WorkNotDoneError, match="DecidesLater, no Decision"):
+        sliced.check(sliced.batch(20)())

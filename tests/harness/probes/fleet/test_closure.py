@@ -9,7 +9,7 @@ import pytest
 
 from harness.measure.clock import Undefined, WorkNotDoneError
 from harness.probes.fleet import closure as module
-from harness.probes.fleet._closed_work import ISSUES, build
+from harness.probes.fleet._closed_work import FREE, ISSUES, build
 from harness.probes.fleet.closure import Probe
 from kpis.formulas.fleet.closure import closure_rate, honest_close_rate
 from seams.contract.fleet_closure import Bucket, Closing, Coverage, Finding, Outcome, Reach, Witness
@@ -215,3 +215,20 @@ def test_where_a_kind_is_a_matter_of_taste_the_audit_decides_and_the_rate_moves(
 
     tally = opened("closure_rate", Offering(Altered(lenient)))
     assert (tally.numerator, tally.denominator) == (6, 13)
+
+
+@pytest.mark.parametrize("number", [work.number for work in ISSUES if len(work.due) > 1 and work.number not in FREE])
+def test_what_is_a_matter_of_taste_has_its_bounds(number: int) -> None:
+    """Results alone are no diff, and an open issue is not a closed one."""
+
+    def resolved(audit):
+        rows = (row._replace(bucket=Bucket.TRUE_RESOLVED) if row.number == number else row for row in audit.rows)
+        return audit._replace(rows=tuple(rows))
+
+    with pytest.raises(WorkNotDoneError, match=f"issue {number} is "):
+        opened("closure_rate", Offering(Altered(resolved)))
+
+
+def test_an_audit_has_a_say_in_two_of_thirteen() -> None:
+    assert FREE == (5, 18)
+    assert "on #5 and #18 audits may differ" in opened("closure_rate", make()).evidence[1]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import socket
+import subprocess
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +39,7 @@ def test_cells_and_floors_of_the_two_traces() -> None:
 def test_the_reference_asks_no_model() -> None:
     tally = Probe().open("model_calls_spent", make(), None, {})
     assert (tally.numerator, tally.basis) == (0, "count")
-    assert tally.evidence[0] == "calls at the guard 0, connections begun beside it 0"
+    assert tally.evidence[0] == "calls at the guard 0, begun beside it: connections 0, processes 0"
     assert "bounded@3" in tally.evidence[2]
     assert len(tally.evidence) == 7
 
@@ -96,7 +98,7 @@ def test_a_replay_that_dials_past_the_guard_is_counted() -> None:
 
     tally = opened(Dials())
     assert tally.numerator == 8
-    assert tally.evidence[0] == "calls at the guard 0, connections begun beside it 8"
+    assert tally.evidence[0] == "calls at the guard 0, begun beside it: connections 8, processes 0"
 
 
 class Tells(PolicyReplay):
@@ -176,3 +178,34 @@ def test_an_asynchronous_replay_is_awaited_and_its_loop_is_no_model() -> None:
 
 def test_it_is_not_offered() -> None:
     assert opened(None) == Undefined("not-offered", "The runtime own offers no replay under other policies.")
+
+
+def by_popen() -> None:
+    subprocess.run(["true"], check=True)
+
+
+def by_system() -> None:
+    os.system("true")
+
+
+def by_spawn() -> None:
+    os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+
+
+def by_fork() -> None:
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+
+@pytest.mark.parametrize("ask", [by_popen, by_system, by_spawn, by_fork])
+def test_a_model_that_is_asked_by_a_process_of_its_own_counts(ask) -> None:
+    class ByChild(PolicyReplay):
+        def replay(self, calls, world, policy, engine, model):
+            ask()
+            return super().replay(calls, world, policy, engine, model)
+
+    tally = opened(ByChild())
+    assert tally.numerator == 8
+    assert tally.evidence[0] == "calls at the guard 0, begun beside it: connections 0, processes 8"

@@ -167,3 +167,71 @@ def test_it_is_not_offered() -> None:
 
 def test_ids_of_siblings_differ() -> None:
     assert len({tuple(ids_of(8, stream)) for stream in range(SHOWN + 1)}) == SHOWN + 1
+
+
+class Postponed(Branch):
+    """Copies its prefix when somebody asks for its cache."""
+
+    __slots__ = ("_found", "_of", "_room")
+
+    def __init__(self, model, of, room) -> None:
+        self.model = model
+        self._of, self._room, self._found = of, room, None
+
+    @property
+    def cache(self):
+        if self._found is None:
+            self._found = self._of.clone(self._room)
+        return self._found
+
+
+class PutsOff(PrefixFanout):
+    def spawn(self, prefix, siblings, reserve=0):
+        return [Postponed(self.model, prefix.cache, reserve) for _ in range(siblings)]
+
+
+def test_what_is_copied_when_it_is_asked_for_is_asked_for_while_the_clock_runs() -> None:
+    sliced = spawns(PutsOff())
+    _, group, _ = sliced.batch(8)()
+    assert all(sibling._found is not None for sibling in group)
+
+
+class View:
+    """A cache that shows what another one holds."""
+
+    def __init__(self, of) -> None:
+        self._of = of
+
+    def __getattr__(self, name):
+        return getattr(self._of, name)
+
+    def __len__(self):
+        return len(self._of)
+
+
+class Shares(PrefixFanout):
+    """Real clones at first; then caches of their own that show the prefix's memory, or all that of one copy."""
+
+    def __init__(self, *, one_copy: bool) -> None:
+        super().__init__()
+        self._one_copy = one_copy
+        self.sharing = False
+
+    def spawn(self, prefix, siblings, reserve=0):
+        spawned = super().spawn(prefix, siblings, reserve)
+        if self.sharing:
+            of = spawned[0].cache if self._one_copy else prefix.cache
+            for sibling in spawned:
+                sibling.cache = View(of)
+        return spawned
+
+
+@pytest.mark.parametrize("one_copy", [True, False])
+def test_caches_of_their_own_over_memory_that_is_not_are_found_out(one_copy: bool) -> None:
+    fanout = Shares(one_copy=one_copy)
+    sliced = spawns(fanout)
+    sliced.check(sliced.batch(4)())
+    fanout.sharing = True
+    result = sliced.batch(4)()
+    with pytest.raises(WorkNotDoneError, match="shares memory"):
+        sliced.check(result)

@@ -140,3 +140,53 @@ def test_it_is_not_offered_or_once_only() -> None:
     sliced = opened(lambda: next(made))
     with pytest.raises(WorkNotDoneError, match="once only"):
         sliced.batch(1)
+
+
+def test_gates_that_are_off_behind_the_first_fold_are_found_out() -> None:
+    class Unwatched:
+        """Asks its gates in the first object that is offered, and in no other one."""
+
+        made = 0
+
+        def __init__(self) -> None:
+            Unwatched.made += 1
+            self._gated = Unwatched.made == 1
+            self._fold = offer("none")
+
+        def fold(self, window, brought):
+            if self._gated:
+                return self._fold.fold(window, brought)
+            ordered = sorted(brought, key=lambda each: each.agent)
+            return [*window, *(Message("tool", each.body.decode(), f"agent-{each.agent}") for each in ordered)]
+
+    sliced = opened(Unwatched)
+    result = sliced.batch(20)()
+    with pytest.raises(WorkNotDoneError, match="the injection entered"):
+        sliced.check(result)
+
+
+def test_a_window_that_is_folded_when_it_is_looked_at_is_none() -> None:
+    class Window(list):
+        def __init__(self, fold) -> None:
+            super().__init__()
+            self._fold = fold
+
+        def __len__(self):
+            self._fill()
+            return super().__len__()
+
+        def __getitem__(self, key):
+            self._fill()
+            return super().__getitem__(key)
+
+        def _fill(self):
+            if self._fold is not None:
+                fold, self._fold = self._fold, None
+                self.extend(fold())
+
+    class PutsOff(FanIn):
+        def fold(self, window, brought):
+            return Window(lambda: FanIn.fold(self, window, brought))
+
+    with pytest.raises(WorkNotDoneError, match="not a list of Messages"):
+        opened(lambda: PutsOff(offer("none").reaper))

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from harness.measure.clock import Undefined, WorkNotDoneError
-from harness.probes.fleet._dispatches import asked
+from harness.probes.fleet._errands import Errands, answers
 from harness.probes.fleet._situations import SITUATIONS
 from harness.probes.fleet.preflight import Probe
 from kpis.formulas.fleet.preflight import VERDICTS
@@ -79,8 +82,30 @@ def test_each_verdict_is_reached_on_this_machine(verdict: str) -> None:
     assert [each.verdict.value for each in measured(DispatchGate(), verdict)] == [verdict] * 2
 
 
-def test_what_is_asked_differs_from_question_to_question() -> None:
-    assert asked("SPAWN_OK", 1, "echo") != asked("SPAWN_OK", 2, "echo")
+def test_what_is_asked_differs_from_question_to_question(tmp_path) -> None:
+    assert answers("SPAWN_OK", 1) != answers("SPAWN_OK", 2)
+    errands = Errands(tmp_path, "sh")
+    assert errands.asks("SPAWN_OK", 1) != errands.asks("SPAWN_OK", 2)
+    errands.close()
+
+
+def test_processes_are_shown_until_their_lot_ends_and_scripts_go_with_it(tmp_path) -> None:
+    folder = tmp_path / "it's here"
+    folder.mkdir()
+    errands = Errands(folder, "sh")
+    errands.lot()
+    errands.show(2)
+    pids = errands.pids
+    assert all(errands.marker in Path(f"/proc/{pid}/cmdline").read_text() for pid in pids)
+    asked = errands.asks("SPAWN_OK", 1)
+    assert errands.traces() == []
+    said = subprocess.run(asked.account, check=True, capture_output=True).stdout
+    assert json.loads(said) == "account-1"
+    assert errands.traces() == ["account-1"]
+    errands.close()
+    errands.close()
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+    assert list(folder.iterdir()) == []
 
 
 class Asynchronous(DispatchGate):
@@ -216,9 +241,86 @@ class Walks(DispatchGate):
         return super().evaluate(checks._replace(flagged=lambda: [(999_999_999, "made up", False, False)]))
 
 
+class WalksOnce(DispatchGate):
+    """Looks at the machine when it is first asked, and starts the commands each time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._walked: dict[str, Any] = {}
+
+    def evaluate(self, checks: Checks) -> Any:
+        def once(name):
+            def ask():
+                if name not in self._walked:
+                    self._walked[name] = getattr(checks, name)()
+                return self._walked[name]
+
+            return ask
+
+        return super().evaluate(checks._replace(**{name: once(name) for name in ("flagged", "host", "workers")}))
+
+
+class LooksBeforehand(DispatchGate):
+    """Has looked at the machine before a check is called."""
+
+    def on_this_machine(self, asks):
+        checks = super().on_this_machine(asks)
+        found = {name: getattr(checks, name)() for name in ("flagged", "host", "workers")}
+        return checks._replace(**{name: lambda said=said: said for name, said in found.items()})
+
+
+class StartsNoCommand(DispatchGate):
+    """Reads what the commands would print."""
+
+    def on_this_machine(self, asks):
+        def read(command):
+            return json.loads(Path(command[1]).read_text().split("echo '")[1].rstrip("'\n"))
+
+        def fields(made, command):
+            said = read(command)
+            return made(*(said[name] for name in made._fields))
+
+        return (
+            super()
+            .on_this_machine(asks)
+            ._replace(
+                account=lambda: read(asks.account),
+                loop=lambda: fields(Loop, asks.loop),
+                seats=lambda: fields(Seats, asks.seats),
+            )
+        )
+
+
+class DecidesLater:
+    def __init__(self, decide) -> None:
+        self._decide = decide
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._decide(), name)
+
+
+class PutsOff(DispatchGate):
+    """Asks and decides when the decision is looked at."""
+
+    def evaluate(self, checks: Checks) -> Any:
+        return DecidesLater(lambda: DispatchGate.evaluate(self, checks))
+
+
+def test_a_gate_that_reads_its_answers_and_starts_nothing_would_pass_by_its_decisions(tmp_path) -> None:
+    errands = Errands(tmp_path, "sh")
+    gate = StartsNoCommand()
+    assert gate.evaluate(gate.on_this_machine(errands.asks("SPAWN_OK", 1))).seen.account == "account-1"
+    errands.close()
+
+
 @pytest.mark.parametrize(
     ("gate", "verdict"),
     [
+        (WalksOnce, "REFUSE_HOST"),
+        (WalksOnce, "REFUSE_AT_CAP"),
+        (LooksBeforehand, "REFUSE_NO_SEAT"),
+        (StartsNoCommand, "SPAWN_OK"),
+        (PutsOff, "SPAWN_OK"),
         (Remembers, "SPAWN_OK"),
         (Lazy, "SPAWN_OK"),
         (Unlogged, "SPAWN_OK"),

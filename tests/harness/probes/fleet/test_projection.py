@@ -158,3 +158,20 @@ def test_workers_that_do_not_work(answer: Any, idle: str) -> None:
 
     with pytest.raises(WorkNotDoneError, match=rf"did not lead where they have to \({idle}\)"):
         one_round(crews(Idle()))
+
+
+def test_workers_that_are_put_off_until_their_answers_are_looked_at() -> None:
+    class Later(list[int]):
+        def __init__(self, work) -> None:
+            super().__init__()
+            self._work = work
+
+        def __iter__(self):
+            return iter(self._work())
+
+    class PutsOff(Workers):
+        def run(self, jobs, width):
+            return Later(lambda: Workers.run(self, jobs, width))
+
+    with pytest.raises(WorkNotDoneError, match="did not lead where they have to"):
+        one_round(crews(PutsOff()))

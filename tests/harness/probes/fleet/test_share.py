@@ -17,7 +17,7 @@ from harness.measure.clock import Undefined, WorkNotDoneError
 from harness.measure.timing import Loop
 from harness.probes._awaiting import at_once
 from harness.probes.fleet._fleets import FANS, FLEETS, drawn, plan_of, routes_read, seeds_of
-from harness.probes.fleet.share import CONTROL, FAN, FLEET, Cell, Probe, Trials, trials
+from harness.probes.fleet.share import CONTROLS, FAN, FLEET, Cell, Probe, Trials, trials
 from kpis.formulas.fleet.share import expected_uplift, tolerance
 from seams.contract.syscall import ToolCall
 from seams.contract.turntax import TurnClass
@@ -82,8 +82,8 @@ def test_profiles_are_what_they_say() -> None:
         for name, profile in profiles.items():
             chances = (profile.shared, profile.repeat, profile.alias, profile.pure, profile.static, profile.write)
             assert 0 < sum(chances) <= 1, name
-    assert FLEETS["read-fleet"] == (8, 0.45, 0.15, 0.08, 0.08, 0.05, 0, 0)
-    assert FANS["write-goal"] == (8, 0.40, 0.10, 0.05, 0.05, 0.05, 0.25, 4)
+    assert FLEETS["read-fleet"] == (8, 0.45, 0.15, 0.08, 0.08, 0.05, 0, 0, False)
+    assert FANS["write-goal"] == (8, 0.40, 0.10, 0.05, 0.05, 0.05, 0.25, 4, False)
 
 
 def test_calls_come_as_often_as_the_profile_says() -> None:
@@ -146,7 +146,8 @@ def test_the_reference_reads() -> None:
     assert "the exact expectation is 27.19" in tally.evidence[1]
     assert "it lies within it" in tally.evidence[1]
     assert "the exact expectation is 11.91" in tally.evidence[4]
-    assert "exactly zero in every trial" in tally.evidence[5]
+    assert all("exactly zero in every trial" in told for told in tally.evidence[5:])
+    assert len(tally.evidence) == 5 + len(CONTROLS)
     assert FAN.profile.plan == 4
 
 
@@ -249,4 +250,37 @@ def test_the_calls_are_json_objects_that_every_runtime_reads() -> None:
             for call in session:
                 assert isinstance(call, ToolCall)
                 assert isinstance(json.loads(call.args), dict)
-    assert CONTROL.profile.shared == 0
+    bare, apart = CONTROLS
+    assert bare.profile.shared == 0
+    assert apart.profile._replace(apart=False) == FLEETS["read-fleet"]
+
+
+def test_agents_that_are_apart_read_what_looks_alike_and_is_not() -> None:
+    sessions = drawn(FLEETS["apart"], 200, 4, 3)
+    assert {len(routes_read(session)) for session in sessions} == {8}
+    assert len(set().union(*map(routes_read, sessions))) == 32
+    together = drawn(FLEETS["read-fleet"], 200, 4, 3)
+    assert together[0] == sessions[0]
+    assert [call.tool for session in together for call in session] == [
+        call.tool for session in sessions for call in session
+    ]
+    days = {call.args for seed in range(400) for call in plan_of(FANS["research"], seed)}
+    assert len(days) == 4 * 12 * 28
+
+
+def test_a_session_that_is_served_worse_when_it_is_alone_is_found_out() -> None:
+    class Spiteful(SharedWorld):
+        """Takes the hints off the flights that a lone session looks for, so that none is answered from memory."""
+
+        def replay(self, sessions, world, engine=None, plan=()):
+            if len(sessions) == 1 and world == "airline":
+                sessions = [[self._bare(call) for call in sessions[0]]]
+            return super().replay(sessions, world, engine, plan)
+
+        def _bare(self, call):
+            if call.tool != "search_direct_flight":
+                return call
+            return ToolCall(call.tool, call.args, {}, trace_id=call.trace_id)
+
+    with pytest.raises(WorkNotDoneError, match="apart: agents that read nothing in common gained"):
+        opened(Spiteful())

@@ -18,7 +18,7 @@ def test_the_trips_and_how_long_each_run_was() -> None:
     tally = opened(Probe(), KPI, make())
     assert (tally.numerator, tally.denominator) == (3, None)
     # Up to the first trip of each run: 4 + 5 + 3 + 6 + 3 changes.
-    assert dict(tally.reasons) == {"2": 2, "3": 3}
+    assert dict(tally.reasons) == {"length 2": 2, "length 3": 3}
     assert "3 trips in 5 runs of 21 changes" in tally.evidence[0]
     assert tally == opened(Probe(), KPI, Asynchronous())
 

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from harness.measure.clock import Undefined, WorkNotDoneError
+from harness.probes.rsi._scratch import value_of
 from harness.probes.rsi.clock import Probe
+from kpis.formulas.rsi.lru import ENTRIES
 from kpis.registry import load
+from seams.contract.rsi_loop import Row
 from seams.rsi.clock import ReferenceClock
 from seams.rsi.loop import ReferenceLoop
 from seams.runtimes.reference import make
@@ -116,9 +121,74 @@ class Idle(ReferenceLoop):
         return session
 
 
+class CopiesItsRow(ReferenceLoop):
+    """Tries the first candidate; of the others it stamps and writes a copy of that row under their names."""
+
+    def open(self, charge, observer=None):
+        session = super().open(charge, observer)
+        first: list[Row] = []
+        cycle = session.cycle
+
+        def again(candidate):
+            if not first:
+                first.append(cycle(candidate))
+                return first[0]
+            number = first[-1].cycle + 1
+            observer.proposed(number)
+            first.append(replace(first[0], cycle=number, candidate=candidate.name, breaker_nonkeeps=number))
+            with charge.journal.open("a") as file:
+                file.write(json.dumps(asdict(first[-1])) + "\n")
+            observer.decided(number)
+            return first[-1]
+
+        session.cycle = again
+        return session
+
+
+class CountsOn(ReferenceLoop):
+    """Tracks three times, and goes on from there as if each commit had one slot more than the one before."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: list = []
+
+    def track(self, charge):
+        if len(self._found) < 3:
+            self._found.append(super().track(charge))
+            return self._found[-1]
+        value = value_of(ENTRIES + len(self._found))
+        tip = (charge.repository / ".git" / "refs" / "heads" / "main").read_text().strip()
+        row = replace(self._found[-1].row, baseline_ref=tip, tip=tip, candidate_metric=value)
+        self._found.append(self._found[-1]._replace(row=row))
+        return self._found[-1]
+
+
+class LaterTracked:
+    def __init__(self, find) -> None:
+        self._find = find
+
+    def __getattr__(self, name):
+        return getattr(self._find(), name)
+
+
+class PutsOff(ReferenceLoop):
+    """Tracks when what it found is looked at."""
+
+    begun = False
+
+    def track(self, charge):
+        if not self.begun:
+            self.begun = True
+            return super().track(charge)
+        return LaterTracked(lambda: ReferenceLoop.track(self, charge))
+
+
 @pytest.mark.parametrize(
     ("kpi", "runtime"),
     [
+        ("rsi_cycle_ns", {"loop": CopiesItsRow()}),
+        ("regression_catch_latency", {"loop": CountsOn()}),
+        ("regression_catch_latency", {"loop": PutsOff()}),
         ("rsi_cycle_ns", {"loop": Replaying()}),
         ("rsi_cycle_ns", {"loop": Unstamped()}),
         ("rsi_cycle_ns", {"loop": Idle()}),
@@ -128,6 +198,16 @@ class Idle(ReferenceLoop):
 )
 def test_work_that_was_not_done_is_found_out(kpi: str, runtime) -> None:
     probe = Probe()
+    piece = opened(probe, kpi, Cheating(**runtime))
     with pytest.raises(WorkNotDoneError):
-        drive(opened(probe, kpi, Cheating(**runtime)), 2)
+        for _ in range(3):
+            drive(piece, 2)
     probe.close()
+
+
+@pytest.mark.parametrize("kpi", KPIS)
+def test_without_git_it_is_not_installed(kpi: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = opened(Probe(), kpi, make())
+    assert isinstance(found, Undefined)
+    assert found.reason == "not-installed"

@@ -206,3 +206,11 @@ def test_a_loop_that_does_not_look_at_the_reference_is_found_out(answer) -> None
 
     with pytest.raises(WorkNotDoneError, match="how far main has moved"):
         opened(Probe(), "vs_main_freshness", Cheating(loop=Stale(lambda charge, result: result)))
+
+
+@pytest.mark.parametrize("kpi", [*RATES, "vs_main_freshness"])
+def test_without_git_it_is_not_installed(kpi: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    found = opened(Probe(), kpi, make())
+    assert isinstance(found, Undefined)
+    assert found.reason == "not-installed"

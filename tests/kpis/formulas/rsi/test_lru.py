@@ -55,6 +55,12 @@ def test_a_rate_over_no_request_is_refused():
         objective(0, 0, 4)
 
 
+def test_a_size_below_zero_earns_nothing():
+    assert objective(0, 528, 0) == 0
+    with pytest.raises(ValueError, match=r"-3 slots.*Run: "):
+        objective(0, 528, -3)
+
+
 @given(st.lists(st.integers(0, 9), max_size=60), st.integers(0, 12))
 def test_a_hit_is_a_key_whose_last_request_has_fewer_than_size_others_after_it(trace, size):
     found = 0

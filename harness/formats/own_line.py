@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from harness.formats.own_lineage import Names
 from harness.formats.own_schema import KINDS, MAIN, PARTS, fields_of, own_id
 from harness.formats.pseudonym import safe_name
 from harness.formats.tool_names import mutates_of, op_of, polling_of
@@ -24,6 +25,7 @@ _IDS = (
     "request_id", "call_id", "spawned_by", "arg_digest", "result_digest", "environment_before", "environment_after",
     "case_id",
 )  # fmt: skip
+_ID_OF: Mapping[type[Any], str] = MappingProxyType({Request: "request_id", ToolCall: "call_id"})
 _THREADS = ("thread_id", "parent_thread_id", "spawned_thread")
 _NAMES = (
     "model", "provider", "agent", "name", "stop_reason", "error_class", "trigger", "detail", "arm",
@@ -45,20 +47,25 @@ class LineError(ValueError):
 
 
 class Line(NamedTuple):
-    """``unknown`` are keys that the format does not know. ``identity`` is equal for two lines that say the same."""
+    """``unknown`` are keys that the format does not know. ``identity`` is equal for two lines that say the same.
+
+    Of a request or call: ``made_up``, its id is none of the writer's; ``counted``, its index is none either.
+    """
 
     term: Any
     unknown: list[str]
     times: list[int | None]
     identity: str | None
+    made_up: bool = False
+    counted: bool = False
 
 
 def line_of(
-    told: dict[str, Any], prefix: str, after: dict[tuple[type[Any], str], int], file: str, number: int
+    told: dict[str, Any], names: Names, after: dict[tuple[type[Any], str], int], file: str, number: int
 ) -> Line | None:
     """The term in ``told``, or None where its type is unknown.
 
-    ``prefix`` goes before the names of threads; ``after`` holds the next index of each kind and thread, and is moved.
+    ``names`` says what its threads are called; ``after`` holds the next index of each kind and thread, and is moved.
 
     Raises:
         LineError: a type, a word or a number is wrong.
@@ -70,7 +77,9 @@ def line_of(
     unknown: list[str] = []
     fields = _without_unknown(told, _KNOWN[kind], kind, unknown)
     del fields["type"]
-    _fill(term, fields, prefix, after)
+    made_up = term in _ID_OF and _ID_OF[term] not in fields
+    counted = term in _ID_OF and "index" not in fields
+    _fill(term, fields, names, after)
     if term is RunFacts:
         fields["file"] = file
     elif term not in (Thread, Turn):
@@ -82,7 +91,8 @@ def line_of(
         raise LineError(str(error)) from None
     if isinstance(made, Request):
         made.tokens.provenance = _shared(made.tokens.provenance)
-    return Line(made, unknown, [fields.get(key) for key in _TIMES if key in fields], _identity(made, fields))
+    times = [fields.get(key) for key in _TIMES if key in fields]
+    return Line(made, unknown, times, _identity(made, fields, made_up), made_up, counted)
 
 
 def _without_unknown(told: dict[str, Any], known: frozenset[str], path: str, unknown: list[str]) -> dict[str, Any]:
@@ -102,16 +112,21 @@ def _without_unknown(told: dict[str, Any], known: frozenset[str], path: str, unk
     return kept
 
 
-def _fill(term: type[Any], fields: dict[str, Any], prefix: str, after: dict[tuple[type[Any], str], int]) -> None:
+def _fill(term: type[Any], fields: dict[str, Any], names: Names, after: dict[tuple[type[Any], str], int]) -> None:
     """Put in what a writer may leave out."""
     if term is RunFacts:
         return
     fields.setdefault("thread_id", MAIN)
     for key in _THREADS:
-        if isinstance(fields.get(key), str):
-            fields[key] = own_id(prefix + fields[key])
+        name = fields.get(key)
+        if name == MAIN:
+            fields[key] = names.main
+        elif isinstance(name, str):
+            fields[key] = own_id(names.prefix + name)
     if term is Thread:
         fields.setdefault("kind", "main")
+        if fields["thread_id"] == names.main == fields.get("parent_thread_id"):
+            fields["parent_thread_id"] = names.above
     if term in (Thread, Event):
         return
     place = (term, str(fields["thread_id"]))
@@ -168,12 +183,12 @@ def _shared(provenance: Mapping[str, Provenance]) -> Mapping[str, Provenance]:
     return _provenances.get(key, provenance)
 
 
-def _identity(term: Any, fields: dict[str, Any]) -> str | None:
+def _identity(term: Any, fields: dict[str, Any], made_up: bool) -> str | None:
     if isinstance(term, Thread):
         return f"thread {term.thread_id}"
     if isinstance(term, Turn):
         return f"turn {term.thread_id} {term.index}"
-    if isinstance(term, RunFacts) or (isinstance(term, Event) and term.t is not None):
+    if made_up or isinstance(term, RunFacts) or (isinstance(term, Event) and term.t is not None):
         said = {key: value for key, value in fields.items() if key not in ("file", "line")}
         return msgspec.json.encode(said, order="deterministic").decode()
     return None

@@ -2,21 +2,24 @@
 
 Types are strict: a count that is a string, or a word that is in no enumeration, makes its line a bad one. What a line
 leaves out has a usual value; a key that is not known is counted and left out. Deduplication: a request or call whose
-id stands a second time is marked as copied, so a file that is given twice or was appended to itself counts once; a
-thread, turn, dated event or set of facts that stands a second time is dropped.
+id stands a second time is marked as copied, so a file that is given twice or was appended to itself counts once; two
+that only share an id that was made up for them are two. A thread, turn, dated event or set of facts that stands a
+second time is dropped. Of runs of one lineage each has a main thread of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, BinaryIO, ClassVar
 
 import msgspec
 
 from harness.formats.json_files import FileLog, in_order, lines_of
-from harness.formats.jsonl import RawLine, first_objects
+from harness.formats.jsonl import RawLine
 from harness.formats.limits import FormatError, Limits, check_depth
 from harness.formats.own_line import Line, LineError, line_of
+from harness.formats.own_lineage import Names, header_of, lineage_of, names_of
 from harness.formats.own_schema import HEADER, SCHEMA, own_id
 from harness.formats.run_format import Origin, Source
 from harness.formats.whole_json import as_int, as_str, file_run
@@ -34,12 +37,12 @@ class OwnRun:
 
     def sniff(self, head: bytes, filename: str) -> float:  # noqa: ARG002 the header decides alone
         """Certain by the header line."""
-        schema = as_str(_header(head).get("schema"))
+        schema = as_str(header_of(head).get("schema"))
         return 1.0 if schema is not None and schema.partition("/")[0] == _FAMILY else 0.0
 
     def origin(self, head: bytes, filename: str) -> Origin:
         """The run that the header names, else the file."""
-        header = _header(head)
+        header = header_of(head)
         run, parent = as_str(header.get("run_id")), as_str(header.get("parent"))
         return Origin(
             file_run(filename) if run is None else own_id(run),
@@ -49,10 +52,10 @@ class OwnRun:
 
     def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
         """Every line of every file."""
-        seen = _Seen()
+        seen = _Seen(lineage_of(sources))
         for source in in_order(sources):
             file = FileLog(source)
-            lines = _Lines(file, seen)
+            lines = _Lines(file, source.blob, seen)
             for raw in lines_of(source.blob, limits, file.log):
                 try:
                     check_depth(raw.body, limits, f"Line {raw.number}")
@@ -67,34 +70,28 @@ class OwnRun:
             yield from file.finished(self.name)
 
 
-def _header(head: bytes) -> dict[str, Any]:
-    for line in first_objects(head, 1):
-        if b'"schema"' in line:
-            try:
-                check_depth(line, Limits(), "it")
-                told = msgspec.json.decode(line)
-            except (msgspec.DecodeError, FormatError, RecursionError):
-                return {}
-            return told if isinstance(told, dict) else {}
-    return {}
-
-
 class _Seen:
-    """What the files before said already."""
+    """What the files before said already, and ``parents``, the lineage of all."""
 
-    def __init__(self) -> None:
+    def __init__(self, parents: Mapping[str, str]) -> None:
+        self.parents = parents
         self.ids: set[tuple[type, str]] = set()
+        self.made_up: dict[tuple[type, str], bytes] = {}
         self.rest: set[str] = set()
+        self.next: dict[tuple[type, str], int] = {}
 
 
 class _Lines:
     """The lines of one file."""
 
-    def __init__(self, file: FileLog, seen: _Seen) -> None:
+    def __init__(self, file: FileLog, blob: BinaryIO, seen: _Seen) -> None:
         self.file = file
+        self.blob = blob
         self.seen = seen
         self._run: str | None = None
-        self._prefix = ""
+        self._headed = False
+        self._names = Names()
+        self._before: dict[tuple[type, str], int] = {}
         self._next: dict[tuple[type, str], int] = {}
         self._repeated: list[int] = []
 
@@ -103,7 +100,7 @@ class _Lines:
             self._header(told, raw.number)
             return
         try:
-            line = line_of(told, self._prefix, self._next, self.file.name, raw.number)
+            line = line_of(told, self._names, self._next, self.file.name, raw.number)
         except LineError:
             self.file.log.bad(raw)
             return
@@ -122,20 +119,37 @@ class _Lines:
         if schema != SCHEMA:
             said = f"The header names another schema than {SCHEMA}; the file is read as that one."
             self.file.issue(Severity.WARNING, IssueCode.W_SCHEMA_DRIFT, said, line)
-        if self._run is None:
-            self._run = run
+        if not self._headed:
+            self._headed, self._run = True, run
             self.file.version = as_str(told.get("source_version"))
             self.file.session = as_str(told.get("session_id"))
             self.file.project, self.file.branch = as_str(told.get("project")), as_str(told.get("branch"))
-        self._prefix = "" if run in (None, self._run) else f"{own_id(run or '')}:"
+        apart = run if run != self._run else None
+        self._names = names_of(run, as_str(told.get("parent")), self.seen.parents, self.blob, apart=apart)
         for key in told:
             if key not in HEADER:
                 self.file.unknown_kind(f"header.{key}")
+
+    def _settle(self, line: Line) -> None:
+        """Behind what earlier files say of the same thread, and apart from what only looks the same by a made-up id."""
+        term, place = line.term, (type(line.term), line.term.thread_id)
+        known = self.seen.next.get(place, 0)
+        before = self._before.setdefault(place, known)
+        if line.counted:
+            term.index += before
+        self.seen.next[place] = max(known, term.index + 1)
+        if line.made_up and line.identity is not None:
+            name = "request_id" if isinstance(term, Request) else "call_id"
+            said = blake2b(line.identity.encode("utf-8", "surrogatepass"), digest_size=8)
+            first = self.seen.made_up.setdefault((type(term), getattr(term, name)), said.digest())
+            if first != said.digest():
+                setattr(term, name, f"{getattr(term, name)}#{said.hexdigest()}")
 
     def _is_new(self, line: Line, number: int) -> bool:
         """Whether the line is to be handed on; a request or call that is here already is handed on as a copy."""
         term = line.term
         if isinstance(term, (Request, ToolCall)):
+            self._settle(line)
             key = (type(term), term.request_id if isinstance(term, Request) else term.call_id)
             if key in self.seen.ids and not term.copied:
                 term.copied = True

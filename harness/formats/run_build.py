@@ -43,10 +43,12 @@ def build_run(run_id: str, source_format: str, stream: Iterable[TraceEvent | Con
     for item in stream:
         held.get(type(item), contexts).append(item)
     place = {thread.thread_id: at for at, thread in enumerate(_threads(held[Thread], held[Request]))}
-    first = len(place)
+    named = {item.thread_id for kind in (Turn, Request, ToolCall) for item in held[kind]}
+    for thread_id in sorted(named - place.keys()):  # a thread that nothing describes has a place of its own as well
+        place[thread_id] = len(place)
 
     def by_place(item: Any) -> tuple[int, int]:
-        return place.get(item.thread_id, first), item.index
+        return place[item.thread_id], item.index
 
     return RecordedRun(
         run_id,

@@ -79,7 +79,10 @@ def _cost(parts: RunParts) -> Cost:
 
 
 def _ident(run: RecordedRun, steps: Sequence[Step], cost: Cost, made_with: object) -> str:
-    told = [(step.thread, step.tool, step.given, step.got, step.outcome, step.waits) for step in steps]
+    told = [
+        (step.thread, step.tool, step.given, step.got, step.outcome, step.waits, step.began, step.ended)
+        for step in steps
+    ]
     what = repr((ENGINE, made_with, run.source_format, run.run_id, tuple(cost), told))
     return hashlib.sha256(what.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]
 

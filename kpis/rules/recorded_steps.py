@@ -40,7 +40,8 @@ class Step:
     """One call. ``given`` and ``got`` are the digests of its arguments and its result; what is None is not recorded.
 
     ``outcome`` is the recording's word for ``ending``, ``waits`` whether the tool is one that is asked again and again
-    until something has happened. ``file`` and ``line`` say where the call stands.
+    until something has happened. ``file`` and ``line`` say where the call stands, ``began`` and ``ended`` when it was
+    made and answered, in Unix milliseconds.
     """
 
     thread: str
@@ -52,6 +53,8 @@ class Step:
     waits: bool
     file: str | None
     line: int | None
+    began: int | None = None
+    ended: int | None = None
 
     @property
     def name(self) -> str:
@@ -85,4 +88,6 @@ def _step(call: ToolCall) -> Step:
         bool(call.polling),
         call.file,
         call.line,
+        call.t_start,
+        call.t_end,
     )

@@ -1,20 +1,22 @@
 """Loops and failures in the steps of a recorded run, of which digests and endings are known and no text.
 
 Threads do not mix: the same call in two of them is two calls. Refuses to call a repeat a loop where its result changed,
-or where its tool is one that waits: that is polling, or progress.
+or where its tool is one that waits: that is polling, or progress. Refuses to take a failure for made good by a call
+that was made before it had failed.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence, Set
+from dataclasses import replace
 
 from kpis.rules.recorded_asking import Said, claim_of, either, no_answer
 from kpis.rules.recorded_steps import Ending, Step
 from kpis.rules.tool_failure import TOOL_FAILURE
 from kpis.rules.tool_loop import MOST_CYCLES, TOOL_LOOP
 from kpis.terms.claim import ClaimState
-from kpis.terms.evaluation import Case, ToolCall, ToolCallAt
+from kpis.terms.evaluation import Case, EvidenceItem, ToolCall, ToolCallAt
 from kpis.terms.evaluation_settings import Settings
 
 __all__ = ["failures", "loops"]
@@ -55,17 +57,21 @@ def failures(steps: Sequence[Step], settings: Settings) -> Said:
 
     One after which the same call worked hides nothing; of any other the run's own words would have to be known.
     """
-    keys: list[object] = [
-        at if step.asked is None or step.ending is Ending.STOPPED else step.asked for at, step in enumerate(steps)
-    ]
-    best = _case(_OWNED_UP, steps, keys, settings, {Ending.FAILED})
-    told = either(TOOL_FAILURE, best, _case("", steps, keys, settings, {Ending.FAILED, Ending.UNKNOWN}))
-    if told is not None:
-        return Said(told)
     failed = [at for at, step in enumerate(steps) if step.ending is Ending.FAILED]
     unknown = [at for at, step in enumerate(steps) if step.ending is Ending.UNKNOWN]
-    worked = {keys[at]: at for at, step in enumerate(steps) if step.ending is Ending.WORKED}
-    left = [at for at in failed if worked.get(keys[at], -1) < at]
+    good = _made_good(steps, {*failed, *unknown})
+    # The rule goes by order alone, so it is shown what went wrong first, and as equal what made it good by its time.
+    order = sorted(range(len(steps)), key=lambda at: steps[at].ending not in (Ending.FAILED, Ending.UNKNOWN))
+    shown = [steps[at] for at in order]
+    keys: list[object] = [
+        step.asked if at in good or (step.ending is Ending.WORKED and step.asked is not None) else at
+        for at, step in zip(order, shown, strict=True)
+    ]
+    best = _case(_OWNED_UP, shown, keys, settings, {Ending.FAILED})
+    told = either(TOOL_FAILURE, best, _case("", shown, keys, settings, {Ending.FAILED, Ending.UNKNOWN}))
+    if told is not None:
+        return Said(replace(told, evidence=tuple(_at_its_place(item, order) for item in told.evidence)))
+    left = [at for at in failed if at not in good]
     if not left and not unknown:  # without its correction the rule counts a failure that was made good as well
         left = failed
     missing = []
@@ -75,6 +81,37 @@ def failures(steps: Sequence[Step], settings: Settings) -> Said:
         missing.append(f"how {len(unknown)} of {len(steps)} tool calls ended")
     places = tuple(ToolCallAt(at, steps[at].name, steps[at].outcome) for at in (*left, *unknown))
     return no_answer(", and ".join(missing), places)
+
+
+def _made_good(steps: Sequence[Step], bad: Set[int]) -> set[int]:
+    """Those of ``bad`` after whose end the same call was made in the same thread and worked.
+
+    Later is by time where both times are known and differ, else by order.
+    """
+    last: dict[object, int] = {}
+    undated: dict[object, int] = {}
+    dated: dict[object, tuple[int, int]] = {}
+    for at, step in enumerate(steps):
+        if step.ending is not Ending.WORKED or step.asked is None:
+            continue
+        last[step.asked] = at
+        if step.began is None:
+            undated[step.asked] = at
+        else:
+            dated[step.asked] = max((step.began, at), dated.get(step.asked, (step.began, at)))
+
+    def is_made_good(at: int) -> bool:
+        step = steps[at]
+        known = step.began if step.ended is None else step.ended
+        if known is None:
+            return last.get(step.asked, -1) > at
+        return undated.get(step.asked, -1) > at or dated.get(step.asked, (known, at)) > (known, at)
+
+    return {at for at in bad if is_made_good(at)}
+
+
+def _at_its_place(item: EvidenceItem, order: Sequence[int]) -> EvidenceItem:
+    return replace(item, index=order[item.index]) if isinstance(item, ToolCallAt) else item
 
 
 def _case(

@@ -215,6 +215,97 @@ def test_two_runs_in_one_file_keep_their_threads_apart() -> None:
     ]
 
 
+READ = {"type": "tool_call", "name": "Read", "arg_digest": "a"}
+CHILD = {**HEAD, "run_id": "r2", "parent": "r1"}
+
+
+def asked(run: RecordedRun) -> list[tuple[str, str, int, bool]]:
+    return [(each.thread_id, each.call_id, each.index, each.copied) for each in run.calls]
+
+
+@pytest.mark.parametrize("names", [("a", "b"), ("b", "a"), ("one/z", "other/y")])
+@pytest.mark.parametrize("named", [{}, {"thread_id": "main"}])
+def test_a_run_with_a_parent_has_a_main_thread_of_its_own(names: tuple[str, str], named: dict[str, str]) -> None:
+    told = {**READ, **named}
+    files = {
+        names[0]: lines(HEAD, told, told, {"type": "request"}),
+        names[1]: lines(CHILD, told, {"type": "request"}, {"type": "turn"}, {"type": "event", "kind": "abort"}),
+    }
+    run = read_files(OWN, files)
+    assert asked(run) == [
+        ("main", "main#call-0", 0, False),
+        ("main", "main#call-1", 1, False),
+        ("r2:main", "r2:main#call-0", 0, False),
+    ]
+    assert [(each.thread_id, each.copied) for each in run.requests] == [("main", False), ("r2:main", False)]
+    assert [run.turns[0].thread_id, run.events[0].thread_id] == ["r2:main", "r2:main"]
+    assert codes(run) == []
+
+
+def test_a_run_has_the_parent_that_any_of_its_files_names() -> None:
+    head = {**HEAD, "run_id": "r3"}
+    about = {"type": "thread", "kind": "subagent", "parent_thread_id": "main"}
+    run = read_files(
+        OWN,
+        {
+            "a": lines(head, READ),
+            "b": lines(CHILD, READ),
+            "c": lines({**head, "parent": "r2"}, about),
+            "d": lines(HEAD),
+        },
+    )
+    assert [each.thread_id for each in run.calls] == ["r3:main", "r2:main"]
+    assert [(each.thread_id, each.parent_thread_id) for each in run.threads] == [("r3:main", "r2:main")]
+
+
+def test_a_run_behind_one_without_an_id_has_its_own_threads() -> None:
+    run = read_bytes(OWN, lines({"schema": SCHEMA}, READ, CHILD, READ, {**HEAD, "run_id": "r3"}, READ))
+    assert [each.thread_id for each in run.calls] == ["main", "r2:main", "r3:main"]
+
+
+def test_runs_that_are_each_others_parents_keep_their_threads_apart() -> None:
+    run = read_files(OWN, {"a": lines({**HEAD, "parent": "r2"}, READ), "b": lines(CHILD, READ)})
+    assert {each.thread_id for each in run.calls} == {"r1:main", "r2:main"}
+    (own,) = read_bytes(OWN, lines({**HEAD, "parent": "r1"}, READ)).calls
+    assert own.thread_id == "main"
+
+
+def test_a_run_with_a_parent_and_without_an_id_is_called_after_its_content() -> None:
+    head = {"schema": SCHEMA, "parent": "r1"}
+    data = lines(head, READ, READ), lines(head, READ, {**READ, "outcome": "error"})
+    one = read_files(OWN, dict(zip("ab", data, strict=True)))
+    other = read_files(OWN, dict(zip("dc", data, strict=True)))
+    assert [each.thread_id for each in one.calls] == [each.thread_id for each in other.calls]
+    assert (len({each.thread_id for each in one.calls}), any(each.copied for each in one.calls)) == (2, False)
+    assert [each.line for each in one.calls] == [2, 3, 2, 3]
+
+
+def test_a_thread_that_is_named_is_one_in_all_files_of_a_lineage() -> None:
+    parent = lines(HEAD, {"type": "thread"}, {**READ, "spawned_thread": "s"})
+    about = {"type": "thread", "thread_id": "s", "kind": "subagent", "parent_thread_id": "main"}
+    run = read_files(OWN, {"a": parent, "b": lines(CHILD, {**READ, "thread_id": "s"}, {**about, "thread_id": "main"})})
+    assert {each.thread_id for each in run.calls} == {"main", "s"}
+    assert run.calls[0].spawned_thread == "s"
+    assert [(each.thread_id, each.parent_thread_id) for each in run.threads] == [("main", None), ("r2:main", "main")]
+
+
+def test_what_only_shares_an_id_that_was_made_up_is_no_copy() -> None:
+    failed = {**READ, "outcome": "error"}
+    parts = {"a": lines(HEAD, READ, failed), "b": lines(HEAD, READ, READ, READ)}
+    run = read_files(OWN, parts)
+    assert [(each.outcome.value, each.index, each.copied) for each in run.calls] == [
+        ("unanswered", 0, False), ("error", 1, False), ("unanswered", 2, True), ("unanswered", 3, False),
+        ("unanswered", 4, False),
+    ]  # fmt: skip
+    assert len({each.call_id for each in run.calls if not each.copied}) == 4
+
+
+def test_a_file_goes_on_where_an_earlier_one_of_its_run_ended() -> None:
+    told = [{**READ, "call_id": f"c{at}"} for at in range(4)]
+    run = read_files(OWN, {"b": lines(HEAD, *told[2:]), "a": lines(HEAD, *told[:2])})
+    assert [(each.call_id, each.index) for each in run.calls] == [("c0", 0), ("c1", 1), ("c2", 2), ("c3", 3)]
+
+
 def test_a_file_without_a_header_or_with_a_later_one_is_read() -> None:
     assert codes(read_bytes(OWN, lines(REQUEST_LINE))) == ["W_SCHEMA_DRIFT"]
     later = {**HEAD, "schema": "loopladder.trace/7"}

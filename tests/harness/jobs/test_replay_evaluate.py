@@ -114,6 +114,32 @@ def test_a_failure_that_was_made_good_hides_nothing(tmp_path: Path) -> None:
     assert places(document, FAILURE) == [("s-1.jsonl", 2)]
 
 
+def own(path: Path, header: Document, *calls: Document) -> Path:
+    told = [
+        {"schema": "loopladder.trace/1", **header},
+        *({"type": "tool_call", "name": "read", **each} for each in calls),
+    ]
+    return put(path, b"".join(json.dumps(each).encode() + b"\n" for each in told))
+
+
+@pytest.mark.parametrize("times", [{}, {"t_start": 1_767_225_605_000, "t_end": 1_767_225_605_001}])
+def test_a_failure_of_a_sub_agent_is_not_made_good_by_its_parent(times: Document, tmp_path: Path) -> None:
+    worked = {"arg_digest": "51", "outcome": "ok", **{name: time - 4_000 for name, time in times.items()}}
+    own(tmp_path / "p.jsonl", {"run_id": "p"}, {**worked, "arg_digest": "9"}, worked)
+    own(tmp_path / "q.jsonl", {"run_id": "q", "parent": "p"}, {"arg_digest": "51", "outcome": "error", **times})
+    (document,) = evaluated(tmp_path)
+    assert verdict(document) == ("unknown", OPEN, [FAILURE])
+    assert places(document, FAILURE) == [("q.jsonl", 2)]
+
+
+def test_the_calls_of_two_threads_that_nothing_describes_are_not_shuffled(tmp_path: Path) -> None:
+    rounds = [{"arg_digest": each, "result_digest": each, "outcome": "ok"} for each in "ab" * 3]
+    own(tmp_path / "p.jsonl", {"run_id": "p"}, *rounds)
+    own(tmp_path / "q.jsonl", {"run_id": "q", "parent": "p"}, *({**each, "arg_digest": "c"} for each in rounds))
+    (document,) = evaluated(tmp_path)
+    assert result(document, LOOP)["message"] == "The same 2 calls came 3 times in turn, over 2"
+
+
 def test_a_failure_for_good_leaves_the_verdict_open(tmp_path: Path) -> None:
     (document,) = evaluated(working(["done", "no rule"], errors=[1]).save(tmp_path))
     assert verdict(document) == ("unknown", OPEN, [FAILURE])

@@ -119,6 +119,33 @@ def test_failures(steps: list[Step], said: str) -> None:
     assert state(judged(steps), FAILURE) == said
 
 
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([step(began=1, ended=2), step(**FAILED, began=5, ended=6)], "open"),
+        ([step(**FAILED, began=5, ended=6), step(began=1, ended=2)], "open"),  # behind it, and made before
+        ([step(began=7, ended=8), step(**FAILED, began=5, ended=6)], "quiet"),  # before it, and made later
+        ([step(**FAILED, began=5, ended=9), step(began=7, ended=8)], "open"),  # it was still under way
+        ([step(**FAILED, began=5), step(began=6)], "quiet"),
+        ([step(**FAILED, began=5, ended=6), step(began=6)], "quiet"),  # the same millisecond: order says
+        ([step(began=6), step(**FAILED, began=5, ended=6)], "open"),
+        ([step(**FAILED, began=5, ended=6), step()], "quiet"),
+        ([step(), step(**FAILED, began=5, ended=6)], "open"),
+        ([step(**FAILED), step(began=1)], "quiet"),
+        ([step(began=9), step(**FAILED)], "open"),
+        ([step(began=9), step(**FAILED, began=5, ended=6), step(began=1)], "quiet"),
+        ([step(**FAILED, thread="side", began=5, ended=6), step(began=7)], "open"),
+    ],
+)
+def test_only_a_later_call_makes_a_failure_good(steps: list[Step], said: str) -> None:
+    assert state(judged(steps), FAILURE) == said
+
+
+def test_a_failure_that_was_made_good_is_named_where_it_stands() -> None:
+    claim = of(judged([step("b"), step(began=7, ended=8), step(**FAILED, began=5, ended=6)]), FAILURE).claim
+    assert claim.evidence == (ToolCallAt(2, "Bash", "failed (recovered)"),)
+
+
 def test_what_has_no_answer_names_the_calls() -> None:
     steps = [step(), step("b", **FAILED), step("c", **FAILED), step("c"), step("d", **UNKNOWN)]
     claim = of(judged(steps), FAILURE).claim
@@ -190,14 +217,14 @@ def call(number: int, **more: Any) -> ToolCall:
 
 def test_steps_are_the_calls_that_count() -> None:
     calls = (
-        call(0, arg_digest="a", result_digest="x", file="f", line=3),
+        call(0, arg_digest="a", result_digest="x", file="f", line=3, t_start=5, t_end=6),
         call(1, copied=True),
         call(2, in_conversation=False),
         call(3, exit_code=2),
         call(4, exit_code=130, outcome=Outcome.INTERRUPTED, polling=True),
     )
     one, two, three = steps_of(RecordedRun("r", "own", (), calls=calls))
-    assert one == step(file="f", line=3)
+    assert one == step(file="f", line=3, began=5, ended=6)
     assert (two.ending, two.outcome, two.asked) == (Ending.FAILED, "exit code 2", None)
     assert (three.ending, three.outcome, three.waits) == (Ending.STOPPED, "interrupted", True)
 
@@ -215,12 +242,16 @@ def gaps(of: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 FEW = st.sampled_from("ab")
 STEPS = st.lists(
     st.builds(
-        lambda given, got, thread, ending, waits: step(given, got, thread=thread, ending=ending, waits=waits),
+        lambda given, got, thread, ending, waits, began, ended: step(
+            given, got, thread=thread, ending=ending, waits=waits, began=began, ended=ended
+        ),
         gaps(FEW),
         gaps(FEW),
         st.sampled_from(["main", "main", "side"]),
         st.sampled_from(Ending),
         st.sampled_from([False, False, False, True]),
+        st.none() | st.integers(0, 3),
+        st.none() | st.integers(0, 3),
     ),
     max_size=12,
 )

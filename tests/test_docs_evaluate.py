@@ -107,7 +107,9 @@ def test_the_file_with_two_choices_changes_what_is_asked(page: Path, capsys: pyt
     chosen = deployment(page / "evaluate.toml")
     assert chosen.table == named_table("loopladder", page)
     assert (chosen.settings.false_pass_cost, chosen.settings.required_evidence) == (2, (Need.OUTPUT,))
-    assert chosen.settings.rule_thresholds == {"min_output_length": 20}
+    assert chosen.settings.rule_thresholds == {"cost_threshold": 0.5}
+    dear = '{"id": "dear", "output": "It runs at noon.", "cost": 0.6, "eval_type": "cost"}'
+    assert verdict(dear, capsys, "--config", "evaluate.toml") == "dear: fail, policy_gate by cost_under_threshold"
 
 
 def test_a_draft_fails_by_the_risk_where_the_accuracy_is_known(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,6 +225,20 @@ def test_each_threshold_changes_its_rule_and_no_other() -> None:
     for key, cells in table.items():
         changed = findings(case_of(CASE, Settings(rule_thresholds={key: OTHER[key]})))
         assert [each.rule.name for each in changed if each.claim.state != usual[each.rule.name]] == words(cells[0])
+
+
+def test_the_thresholds_that_decide_are_those_that_are_said_to(page: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = section("thresholds").rpartition("|\n")[2]
+    policies, detectors = (set(words(part)) for part in told.split("All\nothers")[0].split("fails."))
+    states = {}
+    for key, value in OTHER.items():
+        case = {**CASE, "id": key, "config": {"ruleThresholds": {key: value}}}
+        states[key] = verdict(json.dumps(case), capsys).partition(": ")[2].split(",")[0]
+    assert {key for key, state in states.items() if state == "fail"} == policies
+    assert {key for key, state in states.items() if state == "unknown"} == detectors
+    assert {key for key, state in states.items() if state == "pass"} == OTHER.keys() - policies - detectors
+    short = {**CASE, "id": "a", "config": {"ruleThresholds": {"min_sentences": 9}, "criticalRules": ["sentence_count"]}}
+    assert verdict(json.dumps(short), capsys) == "a: fail, detector_veto by sentence_count"
 
 
 def test_the_thresholds_that_ship_are_those_on_the_page() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -83,7 +83,6 @@ def _each(stream: BinaryIO, chosen: Deployment, arguments: argparse.Namespace) -
     from datetime import UTC, datetime
 
     from harness.jobs.evaluate import STDIN, evaluate_stream
-    from harness.record.evaluation_write import encode
     from harness.report.progress import Progress
 
     def now() -> str:
@@ -96,18 +95,35 @@ def _each(stream: BinaryIO, chosen: Deployment, arguments: argparse.Namespace) -
     # Two writers on one terminal would tear each other's lines.
     with Progress(1.0) as progress:
         for answer in evaluate_stream(stream, name, chosen, now):
-            seen.add(answer)
-            if page is not None:
-                page.show(answer)
-            else:
-                sys.stdout.buffer.write(encode(answer.document))
-                if not size:
-                    sys.stdout.buffer.flush()  # whoever feeds us line by line waits for each answer
+            told = _told(answer, name, page)
+            seen.add(told)
+            if page is None and not size:
+                sys.stdout.buffer.flush()  # whoever feeds us line by line waits for each answer
             if size and not sys.stdout.isatty() and seen.cases % _STEP == 0:
                 _show(progress, name, answer.line.read, size)
     if page is not None:
         page.end()
     return seen.end(name)
+
+
+def _told(answer: Answer, name: str, page: EvaluationPage | None) -> Answer:
+    """Print ``answer``, or that it cannot be: the one that was printed."""
+    from harness.jobs.evaluate import broken
+    from harness.record.evaluation_write import encode
+
+    try:
+        if page is not None:
+            page.show(answer)
+            return answer
+        line = encode(answer.document)
+    except OSError:  # of the output, not of the answer
+        raise
+    except Exception as error:
+        if answer.fault is not None:
+            raise
+        return _told(broken(answer.line, name, error), name, page)
+    sys.stdout.buffer.write(line)
+    return answer
 
 
 def _show(progress: Progress, name: str, read: int, size: int) -> None:
@@ -128,24 +144,39 @@ class _Seen:
         self.cases = 0
         self._states: dict[Any, int] = {}
         self._first_bad: str | None = None
+        self._faults = 0
+        self._first_fault: Exception | None = None
 
     def add(self, answer: Answer) -> None:
         """Count one answer."""
         self.cases += 1
         self._states[answer.state] = self._states.get(answer.state, 0) + 1
-        if answer.state is None and self._first_bad is None:
+        if answer.fault is not None:
+            self._faults += 1
+            self._first_fault = self._first_fault or answer.fault
+        elif answer.state is None and self._first_bad is None:
             self._first_bad = answer.document["error"]
 
     def end(self, name: str) -> Exit:
         """What all of it says to the shell; what was left out is told."""
         from kpis.terms.claim import VerdictState
 
-        bad = self._states.get(None, 0)
+        bad = self._states.get(None, 0) - self._faults
         if not self.cases:
             say(f"{name} holds no case. Write one JSON object a line, then: python -m harness evaluate FILE")
             return Exit.UNCOVERED
         if bad:
             say(f"{bad:,} of {self.cases:,} lines could not be read and say so in their place. {self._first_bad}")
+        if self._first_fault is not None:
+            import traceback
+
+            with suppress(OSError):
+                traceback.print_exception(self._first_fault)
+            say(
+                f"For {self._faults:,} of {self.cases:,} lines loopladder itself broke, and they say so in their "
+                "place; the others have their answers. This is a fault of loopladder, not of your input."
+            )
+            return Exit.INTERNAL
         if bad == self.cases:
             return Exit.UNUSABLE
         codes = [

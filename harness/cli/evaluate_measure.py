@@ -9,6 +9,7 @@ from typing import Any
 
 from harness.cli.exits import Exit
 from harness.cli.streams import say
+from harness.cli.words import is_input
 
 __all__ = ["SHIPPED", "add_measure", "measure_detectors"]
 
@@ -37,16 +38,26 @@ def add_measure(parser: Any) -> None:
 
 
 def measure_detectors(arguments: argparse.Namespace) -> Exit:
-    """Measure, print the page, and write or compare the table."""
+    """Measure, print the page, and write or compare the table.
+
+    Raises:
+        StoreError: the table cannot be written.
+    """
     from harness.formats.labelled import SHIPPED as OUR_CORPUS
+    from harness.formats.labelled import corpus_files
     from harness.formats.limits import FormatError
     from harness.jobs.measure_accuracy import differing, measure
     from harness.record.accuracy import OURS, decode, named_bytes
+    from harness.record.atomic import write_atomic
     from harness.report.accuracy_page import accuracy_page
 
     ours = arguments.measure == SHIPPED
     corpus = OUR_CORPUS if ours else Path(arguments.measure)
     word = arguments.check if arguments.check else OURS
+    again = f"python -m harness evaluate --measure{'' if ours else f' {corpus}'} --to FILE"
+    if arguments.to is not None and is_input(arguments.to, corpus_files(corpus)):
+        say(f"--to {arguments.to} names labelled cases and would replace them. Name a new file: {again}")
+        return Exit.UNUSABLE
     try:
         measured = measure(corpus, "measured" if arguments.to is None else Path(arguments.to).stem)
         kept = None if arguments.check is None else named_bytes(word, Path())
@@ -56,15 +67,10 @@ def measure_detectors(arguments: argparse.Namespace) -> Exit:
         return Exit.UNUSABLE
     sys.stdout.write(accuracy_page(measured))
     if arguments.to is not None:
-        try:
-            Path(arguments.to).write_bytes(measured.body)
-        except OSError as error:
-            say(f"{arguments.to} cannot be written: {error.strerror}. Name another file: --to FILE")
-            return Exit.INTERNAL
+        write_atomic(Path(arguments.to), measured.body)
     if table is None or kept == measured.body:
         return Exit.OK
     rules = differing(measured.table, table)
     what = f"other counts for {', '.join(rules)}" if rules else "the same counts of other cases, rules or words"
-    again = f"python -m harness evaluate --measure{'' if ours else f' {corpus}'} --to FILE"
     say(f"The accuracy table {word} is not what {corpus} gives: {what}. If the change is meant, run: {again}")
     return Exit.FAILED

@@ -25,6 +25,7 @@ def explain(arguments: argparse.Namespace, asked: Asked) -> Exit:
     from harness.jobs.replay import replay, runs_of
     from harness.report.page import console_on
     from harness.report.replay_explain import render_explained
+    from harness.report.replay_place import place
     from kpis.formulas.recorded.evaluate import metrics
     from kpis.formulas.recorded.evidence import evidence
     from kpis.recorded_metrics import row_of
@@ -39,7 +40,11 @@ def explain(arguments: argparse.Namespace, asked: Asked) -> Exit:
     found = metrics(result.parts).get(number)
     if found is None:
         return _explain_context(arguments, row, result)
-    lines = (line for run in runs_of(arguments.path, arguments.format) for line in evidence(run, number, asked.table))
+    lines = (
+        (place(file, line, run.source_format), sentence)
+        for run in runs_of(arguments.path, arguments.format)
+        for file, line, sentence in evidence(run, number, asked.table)
+    )
     render_explained(row, found, lines, console_on(sys.stdout), most=None if arguments.verbose else _SHOWN)
     return code
 
@@ -53,6 +58,7 @@ def _explain_context(arguments: argparse.Namespace, row: MetricRow, result: Repl
     from harness.report.page import console_on
     from harness.report.replay_context import told_states
     from harness.report.replay_explain import render_explained
+    from harness.report.replay_place import place
     from kpis.formulas.context.evidence import evidence
 
     contexts = result.contexts
@@ -60,7 +66,11 @@ def _explain_context(arguments: argparse.Namespace, row: MetricRow, result: Repl
     states = gates_of(contexts).get(row.id)
     if states:
         found = replace(found, notes=(*found.notes, f"runs by state of the gate: {told_states(states)}"))
-    every = (context for run in runs_of(arguments.path, arguments.format) for context in run.contexts)
-    lines = (line for run in every for line in evidence(run, row.id))
+    lines = (
+        (place(file, line, run.source_format), sentence)
+        for run in runs_of(arguments.path, arguments.format)
+        for context in run.contexts
+        for file, line, sentence in evidence(context, row.id)
+    )
     render_explained(row, found, lines, console_on(sys.stdout), most=None if arguments.verbose else _SHOWN)
     return exit_code(result)

@@ -7,16 +7,16 @@ known one that is not there, a note asks whether it was meant.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any
 
+from harness.formats.evaluation_json import parsed
 from harness.formats.evaluation_settings import KEYS, settings_over
 from harness.formats.keys import Keys
-from harness.formats.limits import FormatError, Limits, check_depth, printable
+from harness.formats.limits import FormatError, Limits, printable
 from kpis.errors import did_you_mean
 from kpis.terms.evaluation_case import ABSENT, Case, CustomRule, TokenCounts, ToolCall
 from kpis.terms.evaluation_settings import Settings
@@ -57,18 +57,7 @@ def read_case(
     Raises:
         FormatError: the line is no such case.
     """
-    check_depth(line, limits or Limits(), "The case")
-    try:
-        value = json.loads(line, parse_constant=_no_number)
-    except UnicodeDecodeError:
-        raise FormatError("The case is no UTF-8") from None
-    except ValueError as error:
-        raise FormatError(f"The case is no JSON ({error})") from None
-    return case_of(value, settings, rules)
-
-
-def _no_number(word: str) -> float:
-    raise ValueError(f"{word} is no number")
+    return case_of(parsed(line, limits or Limits(), "The case", twins=not settings.corrections), settings, rules)
 
 
 def case_of(value: object, settings: Settings, rules: tuple[CustomRule, ...] = ()) -> Case:

@@ -55,8 +55,10 @@ class Keys:
         value = self._members.get(key)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int | float) or not _finite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float):
             raise FormatError(f"{self.at(key)} is {_kind(value)}, and has to be a number")
+        if not _finite(value):
+            raise FormatError(f"{self.at(key)} is no finite number")
         if not low <= value <= high:
             wanted = f"be {low:g} or more" if high == math.inf else f"lie between {low:g} and {high:g}"
             raise FormatError(f"{self.at(key)} is {value:g}, and has to {wanted}")

@@ -8,18 +8,18 @@ left out would change the accuracy without a word.
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.formats.evaluation_case import case_of
+from harness.formats.evaluation_json import parsed
 from harness.formats.keys import Keys
-from harness.formats.limits import FormatError, Limits, check_depth, regular_bytes
+from harness.formats.limits import FormatError, Limits, regular_bytes
 from kpis.terms.evaluation_case import Case
 from kpis.terms.evaluation_settings import Settings
 
-__all__ = ["SCHEMA", "SHIPPED", "Corpus", "Labelled", "RuleCases", "read_corpus"]
+__all__ = ["SCHEMA", "SHIPPED", "Corpus", "Labelled", "RuleCases", "corpus_files", "read_corpus"]
 
 SCHEMA = "harness.corpus/1"
 SHIPPED = Path(__file__).parent.parent / "evaluation_corpus"
@@ -55,15 +55,19 @@ class Corpus:
     sha256: str
 
 
+def corpus_files(path: Path) -> list[Path]:
+    """The files of the corpus at ``path``: itself, or those of the folder, whatever is in them."""
+    return sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+
+
 def read_corpus(path: Path) -> Corpus:
     """The corpus in the file ``path``, or in the ``.jsonl`` files of that folder.
 
     Raises:
         FormatError: it cannot be read, or a line of it is no labelled case; names file and line.
     """
-    files = sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
     read: dict[str, tuple[RuleCases, str]] = {}
-    for file in files:
+    for file in corpus_files(path):
         try:
             body = regular_bytes(file)
         except OSError as error:
@@ -87,9 +91,9 @@ def _file(file: Path, body: bytes) -> RuleCases:
             continue
         try:
             if head is None:
-                head = _head(_object(line))
+                head = _head(parsed(line, Limits(), "the line"))
                 continue
-            case = _labelled(_object(line))
+            case = _labelled(parsed(line, Limits(), "the line"))
             if case.id in seen:
                 raise FormatError(f"the id {case.id!r} was there before")
         except FormatError as error:
@@ -99,14 +103,6 @@ def _file(file: Path, body: bytes) -> RuleCases:
     if head is None or not cases:
         raise FormatError(f"{file} holds no labelled case. Name a corpus: python -m harness evaluate --measure CORPUS")
     return RuleCases(*head, tuple(cases))
-
-
-def _object(line: bytes) -> Any:
-    check_depth(line, Limits(), "The line")
-    try:
-        return json.loads(line)
-    except ValueError as error:  # of the encoding, or of the JSON
-        raise FormatError(f"the line is no JSON ({error})") from None
 
 
 def _head(value: Any) -> tuple[str, str]:

@@ -27,7 +27,7 @@ from kpis.terms.claim import VerdictState
 from kpis.terms.evaluation_case import Case
 from kpis.terms.evaluation_words import Need
 
-__all__ = ["ENGINE", "STDIN", "Answer", "Judgement", "carried", "evaluate", "evaluate_stream"]
+__all__ = ["ENGINE", "STDIN", "Answer", "Judgement", "broken", "carried", "evaluate", "evaluate_stream"]
 
 ENGINE = f"loopladder {__version__}"
 STDIN = "standard input"
@@ -46,11 +46,15 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What stands in the place of one line. ``judgement`` is None where the line could not be read."""
+    """What stands in the place of one line. ``judgement`` is None where the line could not be read.
+
+    ``fault`` is what broke in this package where nothing is wrong with the line, as far as is known.
+    """
 
     line: Line
     document: dict[str, Any]
     judgement: Judgement | None
+    fault: Exception | None = None
 
     @property
     def state(self) -> VerdictState | None:
@@ -105,8 +109,19 @@ def evaluate_stream(
             judgement, document = _evaluated(line.body, once, deployment, now(), limits)
         except (FormatError, CriticalityError, NotFiniteError) as error:
             yield _bad(line, name, str(error))
+        except Exception as error:  # whatever it is, the lines behind this one have a right to their answers
+            yield broken(line, name, error)
         else:
             yield Answer(line, document, judgement)
+
+
+def broken(line: Line, name: str, fault: Exception) -> Answer:
+    """What stands in the place of a line for which this package itself broke."""
+    sentence = (
+        f"{name}, line {line.number}: This is a fault of loopladder itself, not of the line "
+        f"({type(fault).__name__}). Leave the line out, and report it with what standard error says."
+    )
+    return Answer(line, {"line": line.number, "error": sentence}, None, fault)
 
 
 def _bad(line: Line, name: str, why: str) -> Answer:

@@ -8,13 +8,13 @@ and so does ``mode = "reference"``.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from harness.formats.evaluation_case import deployed_rule
 from harness.formats.evaluation_faults import fault_of
 from harness.formats.evaluation_settings import KEYS, settings_over
+from harness.formats.evaluation_toml import tables_in
 from harness.formats.keys import WHOLE, Keys
 from harness.formats.limits import FormatError, regular_bytes
 from harness.judge.evaluation.accuracy import AccuracyTable
@@ -59,13 +59,17 @@ def deployment(path: Path) -> Deployment:
     """
     again = f"Correct it, then run: python -m harness evaluate --config {path} FILE"
     try:
-        return _of(tomllib.loads(regular_bytes(path).decode("utf-8")), path.parent)
+        body = regular_bytes(path)
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}. Name a settings file: --config FILE") from None
+    try:
+        document = tables_in(body)
+    except FormatError as error:
+        raise FormatError(f"{path} {error}. {again}") from None
+    try:
+        return _of(document, path.parent)
     except (FormatError, CriticalityError) as error:
         raise FormatError(f"{path}: {str(error).rstrip('.')}. {again}") from None
-    except ValueError as error:
-        raise FormatError(f"{path} is no TOML ({error}). {again}") from None
 
 
 def _of(document: dict[str, object], folder: Path) -> Deployment:

@@ -7,13 +7,13 @@ says whose labels they rest on. The newest table of our own detectors is known a
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from harness.formats.limits import FormatError, regular_bytes
+from harness.formats.evaluation_toml import tables_in
+from harness.formats.limits import FormatError, printable, regular_bytes
 from harness.judge.evaluation.accuracy import AccuracyTable, Counts, Labelling
 from kpis.errors import did_you_mean
 
@@ -28,6 +28,9 @@ _FOLDER = Path(__file__).parent / "accuracy_tables"
 _KEYS = {"schema", "version", "release", "labelling", "rule", "corpus", "rule_version"}
 _CELLS = ("tp", "fp", "fn", "tn")
 _SHORT = 12
+_MOST_CASES = 2**53
+"""Beyond it one case more or less makes no difference to a double."""
+
 _AGAIN = "Correct it, or name a table that ships: accuracy = "
 
 
@@ -60,6 +63,8 @@ def named_bytes(word: str, folder: Path) -> bytes:
     ours = _newest(word)
     try:
         return regular_bytes(folder / word if ours is None else _FOLDER / f"{ours}.toml")
+    except ValueError:
+        raise FormatError(f"The accuracy table {printable(word)} is no name of a file. {_AGAIN}{REFERENCE!r}") from None
     except OSError as error:
         hint = did_you_mean(word, (*shipped(), OURS))
         raise FormatError(
@@ -100,9 +105,9 @@ def decode(body: bytes, name: str) -> AccuracyTable:
         FormatError: it is no accuracy table, or a row of it cannot be used.
     """
     try:
-        document = tomllib.loads(body.decode("utf-8"))
-    except ValueError as error:  # of the encoding, or of the TOML
-        raise _fault(name, f"is no TOML ({error})") from None
+        document = tables_in(body)
+    except FormatError as error:
+        raise _fault(name, str(error)) from None
     if document.get("schema") != SCHEMA:
         raise _fault(name, f"is of schema {document.get('schema')!r}, not {SCHEMA}")
     if unknown := document.keys() - _KEYS:
@@ -138,7 +143,7 @@ def _counts(name: str, rule: str, row: Any) -> Counts:
     if not isinstance(row, dict) or row.keys() != set(_CELLS):
         raise _fault(name, f"does not give {', '.join(_CELLS)}, and only these, for {rule}")
     for cell in _CELLS:
-        if isinstance(row[cell], bool) or not isinstance(row[cell], int) or row[cell] < 0:
+        if isinstance(row[cell], bool) or not isinstance(row[cell], int) or not 0 <= row[cell] <= _MOST_CASES:
             raise _fault(name, f"gives {row[cell]!r} for {cell} of {rule}, which is no number of cases")
     return Counts(**row)
 

@@ -41,11 +41,11 @@ class EvaluationPage:
 
     def show(self, answer: Answer) -> None:
         """Print one answer; a line that could not be read says so."""
-        self._states[answer.state] += 1
         if answer.judgement is None:
             self._line(answer.document["error"], "red")
         else:
             self._judgement(answer.judgement, answer.line.number)
+        self._states[answer.state] += 1
 
     def end(self) -> None:
         """Print how many cases there were of each state, if there was more than one."""

@@ -50,11 +50,17 @@ class Tally:
         return not self.insufficient and self.score >= threshold and not self.critical_failures
 
 
-def _mean(findings: Sequence[Finding]) -> float:
+_SMALLER = 2.0**-64
+"""A power of two, so that a weight times this keeps its digits. There are fewer rules than 2^64."""
+
+
+def _mean(findings: Sequence[Finding], scale: float = 1.0) -> float:
     total = weight = 0.0
     for item in findings:  # in running order, without compensation: the third decimal of a tie depends on it
-        total += (item.claim.score if math.isfinite(item.claim.score) else 0.0) * item.rule.weight
-        weight += item.rule.weight
+        total += (item.claim.score if math.isfinite(item.claim.score) else 0.0) * item.rule.weight * scale
+        weight += item.rule.weight * scale
+    if math.isinf(weight):  # each weight is a finite number, the sum of them is none
+        return _mean(findings, _SMALLER)
     return total / weight if weight else 0.0
 
 

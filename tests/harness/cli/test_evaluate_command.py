@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pkgutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -192,7 +193,14 @@ def test_a_deployment_s_rules_and_lists(run: Callable[..., Said], tmp_path: Path
         ('[ruleThresholds]\nblocklist = "a"', "blocklist is a text, and has to be a list"),
         ("[ruleThresholds]\nstub_markers = [1]", "stub_markers[0] is a number, and has to be a text"),
         ('[ruleThresholds]\nblocklist = ["a", ""]', "blocklist holds an empty text"),
-        ("[ruleThresholds]\nmax_token_ratio = inf", "max_token_ratio is a number, and has to be a number"),
+        ("[ruleThresholds]\nmax_token_ratio = inf", "set.toml gives ruleThresholds.max_token_ratio no finite number. "),
+        (
+            "[per_call]\nof = [1979-05-27]",
+            "set.toml gives per_call.of[0] a date, which JSON does not have: write it as",
+        ),
+        ("prior = " + "9" * 5000, "set.toml holds a whole number of more digits than are read. Correct it, then run: "),
+        ("prior = " + "[" * 3000 + "]" * 3000, "set.toml nests too deep and was not read. Correct it, then run: "),
+        ('accuracy = "a\\u0000b"', "set.toml: The accuracy table a\\x00b is no name of a file. "),
         (
             '[[deployed_rules]]\nserverity = "high"\ndefinition = {name = "a", type = "min_length"}',
             "deployed_rules[0] has the unknown key serverity (did you mean severity?)",
@@ -248,6 +256,41 @@ def test_a_list_of_one_case_refuses_that_case(run: Callable[..., Said]) -> None:
     code, out, _ = run([{**CLEAN, "config": {"criticalRules": ["token_efficiency"]}}, CLEAN])
     assert code == 6
     assert "criticalRules names 'token_efficiency'" in answers(out)[0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("harness.jobs.evaluate.read_case", []),
+        ("harness.record.evaluation_write.encode", []),
+        ("harness.report.evaluation_page.EvaluationPage._judgement", ["--table"]),
+    ],
+)
+def test_a_fault_of_ours_ends_no_stream_and_is_told_as_ours(
+    run: Callable[..., Said], monkeypatch: pytest.MonkeyPatch, place: str, words: list[str]
+) -> None:
+    """While a case is read or judged, while its answer is spelled, and while the page shows it."""
+    owner, _, name = place.rpartition(".")
+    kept = getattr(pkgutil.resolve_name(owner), name)
+    left = iter(["LEAK"])
+
+    def broken(*given: Any) -> Any:
+        if next(left, None):
+            raise RecursionError("too deep")
+        return kept(*given)
+
+    monkeypatch.setattr(place, broken)
+    code, out, err = run([LEAK, CLEAN, NOTHING], *words)
+    assert code == 70
+    said = " ".join(out.split())
+    assert "cases.jsonl, line 1: This is a fault of loopladder itself, not of the line (RecursionError)" in said
+    assert "RecursionError: too deep" in err
+    assert "For 1 of 3 lines loopladder itself broke, and they say so in their place" in err
+    if words:
+        assert "clean: pass, clean" in out
+        assert "nothing: unknown, no_rules" in out
+    else:
+        assert [each.get("case") for each in answers(out)] == [None, "clean", "nothing"]
 
 
 def test_standard_input(loopladder: Command) -> None:

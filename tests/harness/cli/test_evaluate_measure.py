@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -66,6 +68,35 @@ def test_words_that_make_no_sense(words: list[str], said: str, capsys: pytest.Ca
 def test_a_place_that_cannot_be_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "--measure", "--to", str(tmp_path)]) == 70
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_the_labelled_cases_are_never_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shutil.copytree(SHIPPED, tmp_path / "corpus")
+    file = tmp_path / "corpus" / "no_pii.jsonl"
+    link = tmp_path / "link.toml"
+    link.symlink_to(file)
+    kept = file.read_bytes()
+    for corpus, target in ((file, file), (file.parent, file), (file, link)):
+        assert main(["evaluate", "--measure", str(corpus), "--to", str(target)]) == 2
+        said = capsys.readouterr().err
+        assert f"--to {target} names labelled cases and would replace them. Name a new file: python -m harness" in said
+        assert file.read_bytes() == kept
+
+
+def test_a_table_that_cannot_be_written_whole_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "table.toml").write_text("old")
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "write", full)
+        assert main(["evaluate", "--measure", "--to", str(tmp_path / "table.toml")]) == 70
+    assert "the disk (or your quota) is full" in capsys.readouterr().err
+    assert [each.name for each in tmp_path.iterdir()] == ["table.toml"]
+    assert (tmp_path / "table.toml").read_text() == "old"
 
 
 def test_a_deployment_may_rest_on_our_table_and_does_not_unless_it_says_so(

@@ -41,6 +41,9 @@ def test_one_file_and_a_folder(tmp_path: Path) -> None:
         (HEAD + CASE.replace("true", '"yes"'), "line 2: the line.bad is a text"),
         (HEAD + CASE.replace('"output"', '"said"'), "line 2: The case has no output"),
         (HEAD + CASE.replace('"bad"', '"good"'), "line 2: the line has the unknown key good"),
+        (HEAD + CASE.replace('"bad"', '"bad": false, "bad"'), "line 2: the line has the key bad twice in one object"),
+        (HEAD + CASE.replace('"x"', '"x", "cost": NaN'), "line 2: the line is no JSON (NaN is no number)"),
+        (HEAD + CASE.replace('"x"', f'"x", "cost": {"9" * 5000}'), "line 2: the line holds a whole number of more"),
     ],
 )
 def test_what_is_no_corpus(text: str, said: str, tmp_path: Path) -> None:
@@ -51,6 +54,13 @@ def test_what_is_no_corpus(text: str, said: str, tmp_path: Path) -> None:
     assert said in str(refused.value)
     assert str(file) in str(refused.value)
     assert "python -m harness evaluate --measure" in str(refused.value)
+
+
+def test_a_line_in_another_encoding_is_refused_before_it_is_parsed(tmp_path: Path) -> None:
+    wide = ('{"id": "\u0122", "case": ' + "[" * 5000 + "]" * 5000 + "}").encode("utf-16-le")
+    (tmp_path / "one.jsonl").write_bytes(HEAD.encode() + wide)
+    with pytest.raises(FormatError, match=r"line 2: the line is no UTF-8 \(it looks like UTF-16\)"):
+        read_corpus(tmp_path)
 
 
 def test_a_rule_has_one_file_and_a_folder_has_files(tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def instructed(repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     git(repository, "commit", "--quiet", "--all", "--message", "instructions")
     (repository / "mine.py").write_text(f"# touched\n{SOURCE}")
     monkeypatch.setattr("harness.gating.timed.run_pair", lambda *_words, **_more: pytest.fail("it was timed"))
-    monkeypatch.setattr(localise, "_counter", lambda: "perf")
+    monkeypatch.setattr(localise, "_counter", lambda _around: "perf")
     none = Unavailable("There is no memray.")
     monkeypatch.setattr(localise.allocations, "count", lambda *_words, **_more: none)
     return repository
@@ -288,7 +288,9 @@ def test_instructions_decide_where_a_kpi_gates_by_them(
 
 
 def test_without_a_counter_nothing_is_excluded(instructed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(localise, "_counter", lambda: Unavailable("There is no counter: apt-get install valgrind"))
+    monkeypatch.setattr(
+        localise, "_counter", lambda _around: Unavailable("There is no counter: apt-get install valgrind")
+    )
     file = gated(instructed).file
     (row,) = [row for row in file.rows if row.kpi == "work_ns"]
     assert row.state is State.INCONCLUSIVE

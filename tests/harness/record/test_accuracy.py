@@ -73,6 +73,11 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         (HEAD + ROW.replace("tn = 4", "tn = -4"), "gives -4 for tn of no_pii"),
         (HEAD + ROW.replace("tn = 4", "tn = 4.0"), "gives 4.0 for tn of no_pii"),
         (HEAD + ROW.replace("tn = 4", "tn = true"), "gives True for tn of no_pii"),
+        (HEAD + ROW.replace("tn = 4", f"tn = {2**53 + 1}"), "gives 9007199254740993 for tn of no_pii"),
+        (HEAD + ROW.replace("tn = 4", "tn = 0x" + "f" * 5000), "gives rule.no_pii.tn no finite number"),
+        (HEAD + ROW.replace("tn = 4", "tn = 1979-05-27"), "gives rule.no_pii.tn a date, which JSON does not have"),
+        (HEAD.replace('"v"', "9" * 5000) + ROW, "holds a whole number of more digits than are read"),
+        (HEAD.replace('"v"', "[" * 3000 + "]" * 3000) + ROW, "nests too deep and was not read"),
     ],
 )
 def test_what_is_no_table(text: str, said: str) -> None:
@@ -101,5 +106,7 @@ def test_our_own_newest_table_has_a_short_name() -> None:
 def test_a_table_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"reference-0.1.0 cannot be read \(did you mean reference-0.10.0\?\)"):
         named_table("reference-0.1.0", tmp_path)
+    with pytest.raises(FormatError, match=r"table a\\x00 is no name of a file"):
+        named_table("a\0", tmp_path)
     with pytest.raises(FormatError, match="no regular file"):
         named_table(".", tmp_path)

@@ -1,8 +1,8 @@
 """Rules that somebody wrote: a type, its config, a weight, and for a deployed one a severity.
 
 Each is a policy: it fires by definition. One whose config is broken skips and says so, rather than passing everything;
-one that reaches a bound on its work skips as defeated. Lengths count UTF-16 units; keywords are found anywhere and
-whatever their case.
+one that reaches a bound on its work skips as defeated. The config is read before the case is looked at, so that what is
+broken is so for every case. Lengths count UTF-16 units; keywords are found anywhere and whatever their case.
 """
 
 from __future__ import annotations
@@ -10,19 +10,30 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
+from kpis.rules.budget import dollars
 from kpis.rules.claims import held, skipped
 from kpis.rules.custom_regex import RegexError, finder, nested
-from kpis.rules.json_schema import SchemaError, TooMuchWork, satisfies
+from kpis.rules.json_schema import SchemaError, satisfies
 from kpis.rules.subject import Rule, Subject
 from kpis.rules.thresholds import is_number
 from kpis.rules.utf16 import units
+from kpis.rules.work import TooMuchWork, bound_search
 from kpis.terms.evaluation import CustomRule, RuleClaim, RuleFacts
 from kpis.terms.evaluation_words import Correction, Mechanism, Need, RuleKind, Severity, SkipClass
 
-__all__ = ["TYPES", "custom_rule"]
+__all__ = ["LEAST_KEYS", "MOST_KEYS", "TYPES", "USD_KEYS", "custom_rule"]
 
 _Config = Mapping[str, object]
 _CRITICAL = frozenset({Severity.HIGH, Severity.CRITICAL})
+
+# The names of one number: the first that is there counts.
+LEAST_KEYS = ("min_length", "length", "min")
+MOST_KEYS = ("max_length", "length", "max")
+USD_KEYS = ("max_cost", "max_usd")
+
+
+_MOST_DIGITS = 4300
+"""Of a whole number that the interpreter reads; far more than any double has."""
 
 
 class _ConfigError(ValueError):
@@ -46,6 +57,12 @@ def _keywords(config: _Config) -> list[str]:
     if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
         raise _ConfigError("keywords has to be a list of texts with one at least")
     return [word.lower() for word in words]
+
+
+def _count(subject: Subject, words: list[str]) -> int:
+    """How many of ``words`` are in the output."""
+    bound_search(len(words), len(subject.output))
+    return sum(word in subject.lower for word in words)
 
 
 def _regex(subject: Subject, config: _Config) -> bool:
@@ -73,12 +90,12 @@ def _regex_no_match(subject: Subject, config: _Config) -> RuleClaim:
 
 
 def _min_length(subject: Subject, config: _Config) -> RuleClaim:
-    least, length = _number(config, "min_length", "length", "min"), units(subject.output)
+    least, length = _number(config, *LEAST_KEYS), units(subject.output)
     return held(length >= least, f"{length} of at least {least:g} chars", score=min(length / least, 1.0))
 
 
 def _max_length(subject: Subject, config: _Config) -> RuleClaim:
-    most, length = _number(config, "max_length", "length", "max"), units(subject.output)
+    most, length = _number(config, *MOST_KEYS), units(subject.output)
     return held(length <= most, f"{length} of at most {most:g} chars", score=1.0 if length <= most else most / length)
 
 
@@ -89,20 +106,20 @@ def _contains(subject: Subject, config: _Config) -> RuleClaim:
         least = 1
     elif not isinstance(least, int | float) or not is_number(least):
         raise _ConfigError(f"threshold is {least!r:.40}, and has to be a number")
-    found = sum(word in subject.lower for word in words)
+    found = _count(subject, words)
     ratio = found / len(words)
     return held(ratio >= least, f"{found} of {len(words)} keywords are there", score=ratio)
 
 
 def _excludes(subject: Subject, config: _Config) -> RuleClaim:
-    found = sum(word in subject.lower for word in _keywords(config))
+    found = _count(subject, _keywords(config))
     return held(not found, f"{found} forbidden keywords are there", score=float(not found))
 
 
 def _json_schema(subject: Subject, config: _Config) -> RuleClaim:
     checks = subject.has(Correction.SCHEMA_IS_CHECKED) and "schema" in config
     try:
-        value = json.loads(subject.output, parse_constant=_no_number)
+        value = json.loads(subject.output, parse_constant=_no_number, parse_int=_whole)
     except (ValueError, RecursionError):
         value, is_json = None, False
     else:
@@ -117,15 +134,21 @@ def _json_schema(subject: Subject, config: _Config) -> RuleClaim:
     return held(fits, "The output is JSON of that shape" if fits else "The output has another shape", score=float(fits))
 
 
+def _whole(digits: str) -> float:
+    """A whole number; with so many digits that it is not read it is as good as infinite, and JSON all the same."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
+
+
 def _no_number(word: str) -> float:
     raise ValueError(f"{word} is no number of JSON")
 
 
 def _cost(subject: Subject, config: _Config) -> RuleClaim:
-    most, cost = _number(config, "max_cost", "max_usd"), subject.case.cost
+    most, cost = _number(config, *USD_KEYS), subject.case.cost
     if cost is None or (cost < 0 and subject.has(Correction.NEGATIVE_COST_IS_ABSENT)):
         return skipped("no cost was sent")
-    return held(cost <= most, f"${cost:.4f} of at most ${most:.4f}", score=float(cost <= most))
+    spent, limit = dollars(cost, most)
+    return held(cost <= most, f"{spent} of at most {limit}", score=float(cost <= most))
 
 
 TYPES: Mapping[str, tuple[Callable[[Subject, _Config], RuleClaim], Mechanism, Need]] = {

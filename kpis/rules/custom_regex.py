@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable
 from functools import lru_cache
 
+from kpis.rules.work import TooMuchWork
+
 __all__ = ["LONGEST", "RegexError", "finder", "nested"]
 
 LONGEST = 1000
@@ -19,6 +21,10 @@ LONGEST = 1000
 
 _PROGRAM = 1 << 20
 """Bytes that a compiled expression may take: ``(a{1000}){1000}`` is short, and its program is not."""
+
+_MOST_WORK = 200_000_000
+"""Instructions of the program times bytes of the text: the engine takes them all, a few nanoseconds each, for an
+expression whose states are too many to keep."""
 
 _MOST_REPEATS = 25
 """Repetitions of one pattern beyond which the reference takes it to be unsafe."""
@@ -37,6 +43,8 @@ class RegexError(ValueError):
 def finder(pattern: str) -> Callable[[str], bool]:
     """Whether the expression is found anywhere in a text. A lone surrogate is looked at as a question mark.
 
+    What is returned raises :class:`TooMuchWork` for a text that is too long for so large an expression.
+
     Raises:
         RegexError: it is too long, no expression of RE2, too large a program, or RE2 is not installed.
     """
@@ -53,14 +61,19 @@ def finder(pattern: str) -> Callable[[str], bool]:
     options.never_capture = True
     options.max_mem = _PROGRAM
     try:
-        search = re2.compile(pattern, options).search
+        expression = re2.compile(pattern, options)
     except (re2.error, UnicodeEncodeError) as error:
         told = error.args[0] if error.args else error
         why = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
         raise RegexError(f"does not compile: {why}; the syntax is RE2's, without look-around") from None
 
+    size = max(expression.programsize, expression.reverseprogramsize)
+
     def found(text: str) -> bool:
-        return search(text.encode("utf-8", "replace")) is not None
+        data = text.encode("utf-8", "replace")
+        if size * len(data) > _MOST_WORK:
+            raise TooMuchWork(f"an expression of {size:,} steps in {len(data):,} bytes is more work than is done")
+        return expression.search(data) is not None
 
     return found
 

@@ -106,7 +106,10 @@ def _possible(flat: str, words: frozenset[str]) -> set[int]:
 
 
 def _evaluate(subject: Subject) -> RuleClaim:
-    flat = undone = subject.folded_lower.replace("\n", " ")
+    flat = subject.folded_line
+    if subject.folded.marked:  # a pattern may be found in the text as it came, up to a letter that took on a mark
+        flat = f"{flat} {subject.one_line}"
+    undone = flat
     if _LEET_WORD.search(flat):
         undone = _letters(flat)
     if subject.words is None or not subject.folded.same_words:

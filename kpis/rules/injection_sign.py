@@ -18,9 +18,9 @@ __all__ = ["Sign", "calls_bot", "ends_key", "opens_comment", "opens_turn", "sign
 class Sign:
     """One pattern. It is tried when one of ``anchors`` is in the folded text, in small letters and on one line.
 
-    Every match holds one of them, up to where a mark could be joined to a letter; and one of ``words``, if there are
-    any, as a word by itself. ``gate`` says, of the same text as the anchors, whether there can be a match. A pattern
-    with ``in_comments`` looks only inside comments.
+    Every match holds one of them, there or in the text as it came; and one of ``words``, if there are any, as a word by
+    itself. ``gate`` says, of the same text as the anchors, whether there can be a match. A pattern with ``in_comments``
+    looks only inside comments.
     """
 
     pattern: re.Pattern[str]

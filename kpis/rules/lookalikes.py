@@ -28,7 +28,7 @@ _PAIRS = (
     ("\u13aa\u13f4\u13df\u13a0\u13ac\u13bb\u13c6\u13ab\u13e6\u13de\u13b7\u13e2\u13d2\u13da", "ABCDEHIJKLMPRS"),
     ("\u13a2\u13d9\u13d4\u13c3", "TVWZ"),
     # Latin letters that fold to no ASCII letter by themselves
-    ("\u0131\u0237\u0251\u0261\u0269\u026a\u028f\u0280\u0274\u029c\u1d00\u1d04\u1d05\u1d07", "ijagiiyrnhacde"),
+    ("\u0131\u0237\u0251\u0261\u0262\u0269\u026a\u028f\u0280\u0274\u029c\u1d00\u1d04\u1d05\u1d07", "ijaggiiyrnhacde"),
     ("\u1d0a\u1d0b\u1d0d\u1d0f\u1d18\u1d1b\u1d1c\u1d20\u1d21\u1d22", "jkmoptuvwz"),
 )
 

@@ -15,12 +15,13 @@ __all__ = ["Part", "parts_of"]
 class Part(Enum):
     """What a pattern cannot do without."""
 
-    LONG_NUMBER = "nine digits, with nothing but ``.()-`` and spaces between them"
+    LONG_NUMBER = "nine digits, with nothing but ``.()``, dashes and spaces between them"
     LONG_WORD = "twenty characters of ``A-Za-z0-9_.*-``"
     ACCOUNT = "two capitals and two digits"
 
 
-_APART = b" .()-"
+_APART = b" .()-\xe2\x80\x88\x90\x91\x92\x93"
+"""What may stand between the digits of a number. The last ones are the bytes of dashes in UTF-8, and of more."""
 
 
 def _kinds(**kinds: str) -> bytes:

@@ -48,7 +48,8 @@ def digits(text: str) -> str:
 
 def ssn(text: str) -> bool:
     """Whether area, group and serial of a social security number could have been issued."""
-    area, group, serial = text.split("-")
+    number = digits(text)
+    area, group, serial = number[:3], number[3:5], number[5:]
     return area not in {"000", "666"} and area[0] != "9" and group != "00" and serial != "0000"
 
 

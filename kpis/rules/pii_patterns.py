@@ -65,26 +65,29 @@ _DATE = r"(?:[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[/.-][0-9]{1,2}[/.-](?:[0-
 _OCTET = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _LOCAL = r"[A-Za-z0-9._%+-]"
 _WORD = r"[a-z]{3,8}"
+_DASH = r"\-\u2010\u2012\u2013\u2212"
+"""Dashes that stand between the digits of a number, as the inside of a class; one that is not broken is folded."""
 
 PII = (
     _look(
         "SSN",
-        r"[0-9](?<![\w-][0-9])[0-9]{2}-[0-9]{2}-[0-9]{4}(?![\w-])",
-        gate=r"-[0-9]{2}-[0-9]{4}",
+        rf"[0-9](?<![\w-][0-9])[0-9]{{2}}[{_DASH}][0-9]{{2}}[{_DASH}][0-9]{{4}}(?![\w-])",
+        gate=rf"[{_DASH}][0-9]{{2}}[{_DASH}][0-9]{{4}}",
         check=checks.ssn,
         part=Part.LONG_NUMBER,
     ),
     _look(
         "Credit Card",
-        r"[0-9](?<!\w[0-9])[0-9]{3}(?:[ -]?[0-9]{4}){3}(?!\w)",
+        rf"[0-9](?<!\w[0-9])[0-9]{{3}}(?:[ {_DASH}]?[0-9]{{4}}){{3}}(?!\w)",
         check=checks.card,
         placeholder=checks.documentation_card,
         part=Part.LONG_NUMBER,
     ),
     _look(
         "Phone",
-        r"(?<![\w.+-])(?:\+?1[ .-]?)?(?:\([2-9][0-9]{2}\)|[2-9][0-9]{2})[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}(?!\w)",
-        gate=r"[2-9][0-9]{2}\)?[ .-]?[2-9][0-9]{2}[ .-]?[0-9]{4}",
+        rf"(?<![\w.+-])(?:\+?1[ .{_DASH}]?)?(?:\([2-9][0-9]{{2}}\)|[2-9][0-9]{{2}})[ .{_DASH}]?"
+        rf"[2-9][0-9]{{2}}[ .{_DASH}]?[0-9]{{4}}(?!\w)",
+        gate=rf"[2-9][0-9]{{2}}\)?[ .{_DASH}]?[2-9][0-9]{{2}}[ .{_DASH}]?[0-9]{{4}}",
         placeholder=checks.nobodys_phone,
         part=Part.LONG_NUMBER,
     ),

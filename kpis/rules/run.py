@@ -51,6 +51,6 @@ def findings(case: Case) -> tuple[Finding, ...]:
     for rule in asked(case):
         facts = rule.facts
         critical, by_config = effective(facts, promoted, demoted)
-        saw = tuple(need for need in facts.needs if there[need])
+        saw = tuple([need for need in facts.needs if there[need]])
         found.append(Finding(facts, _claim(rule, subject), critical, by_config, saw))
     return tuple(found)

@@ -10,17 +10,19 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import accumulate
 
 from kpis.rules.anchors import holds_any
-from kpis.rules.claims import fired, quiet
+from kpis.rules.claims import fired, quiet, skipped
 from kpis.rules.fences import fenced, removed_lines
 from kpis.rules.quotes import Quotes
 from kpis.rules.stub_shapes import ABSTRACT, MARKERS, NOT_IMPLEMENTED, PROMISES, SHAPES
 from kpis.rules.subject import Rule, Subject
-from kpis.rules.thresholds import chosen
+from kpis.rules.thresholds import texts
 from kpis.rules.utf16 import Places
+from kpis.rules.work import TooMuchWork, bound_search
 from kpis.terms.evaluation import EvidenceItem, Pattern, RuleClaim, RuleFacts, Span
-from kpis.terms.evaluation_words import Bundle, FailureClass, Mechanism, Need, Question, RuleKind
+from kpis.terms.evaluation_words import Bundle, FailureClass, Mechanism, Need, Question, RuleKind, SkipClass
 
 __all__ = ["NO_STUB"]
 
@@ -45,10 +47,11 @@ _SENTENCE = re.compile(r"[^\n]+?(?:[.!?](?=[ \t\n])|(?=\n)|\Z)[ \t]*", re.ASCII)
 
 
 def _markers(subject: Subject) -> tuple[str, ...]:
-    listed = chosen(subject.case.settings, "stub_markers")
-    if isinstance(listed, list | tuple):
-        return tuple(marker for marker in listed if isinstance(marker, str) and marker)
-    return MARKERS
+    listed = texts(subject.case.settings, "stub_markers")
+    if listed is None:
+        return MARKERS
+    bound_search(len(listed), len(subject.output))
+    return listed
 
 
 @lru_cache(maxsize=256)
@@ -63,13 +66,11 @@ def _is_word(marker: str) -> bool:
 
 
 def _places(subject: Subject, marker: str) -> Iterator[tuple[int, int]]:
-    text, lower = subject.output, subject.lower
+    text, lower = subject.output, subject.level
     if _is_word(marker):
         yield from (found.span() for found in _word(marker).finditer(text))
         return
     sought = marker.lower()
-    if len(lower) != len(text):
-        return  # small letters took more room, and their places are not the text's
     at = lower.find(sought)
     while at >= 0:
         yield at, at + len(sought)
@@ -99,27 +100,28 @@ def _not_implemented(text: str, lower: str) -> int:
     )
 
 
-def _promises(subject: Subject) -> list[int]:
-    """Where each promise begins that is not quoted, in order."""
-    text, lower = subject.output, subject.lower
+def _promises(subject: Subject) -> list[tuple[int, int]]:
+    """Where each promise is that is not quoted, in order."""
     found = [
         match.span()
         for promise in PROMISES
         if not subject.lacks(promise.words)
-        if promise.also in lower and holds_any(lower, promise.anchors)
-        for match in promise.pattern.finditer(lower if len(lower) == len(text) else text)
+        if promise.also in subject.one_line and holds_any(subject.one_line, promise.anchors)
+        for match in promise.pattern.finditer(subject.level)
     ]
     if not found:
         return []
-    quotes = Quotes(text)
-    return sorted(start for start, end in found if not quotes.hold(start, end))
+    quotes = Quotes(subject.output)
+    return sorted(span for span in found if not quotes.hold(*span))
 
 
 def _defers(subject: Subject) -> tuple[int, int] | None:
-    """The first sentence that promises, where promises are the answer."""
+    """The first sentence that promises, where promises are the answer. One over two lines is one in both."""
     promises = _promises(subject)
     if not promises:
         return None
+    begins = [begin for begin, _ in promises]
+    reach = list(accumulate((end for _, end in promises), max))
     first: tuple[int, int] | None = None
     total = promised = count = 0
     last = False
@@ -128,12 +130,13 @@ def _defers(subject: Subject) -> tuple[int, int] | None:
         length = len(sentence.group().strip())
         if not length:
             continue
-        last = bisect_left(promises, start) < bisect_left(promises, end)
+        before = bisect_left(begins, end)
+        last = before > 0 and reach[before - 1] > start
         count += 1
         total += length
         if last:
             promised += length
-            first = first or (start, end)
+            first = first or (start, max(end, promises[0][1]))
     return first if promised >= MOSTLY_PROMISES * total or (count <= _FEW and last) else None
 
 
@@ -148,9 +151,13 @@ def _before(text: str, spans: Iterator[tuple[int, int]], before: re.Pattern[str]
 
 def _evaluate(subject: Subject) -> RuleClaim:
     text, lower = subject.output, subject.lower
+    try:
+        markers = _markers(subject)
+    except TooMuchWork as error:
+        return skipped(str(error), SkipClass.DEFEATED)
     hits = [
         (f"marker {marker}", span)
-        for marker in _markers(subject)
+        for marker in markers
         if (marker in text if _is_word(marker) else marker.lower() in lower)
         and (span := _counts(text, _places(subject, marker))) is not None
     ]

@@ -41,9 +41,9 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """A way to promise work, in small letters, tried when ``also`` and one of ``anchors`` are in the text.
+    """A way to promise work, in small letters, tried when ``also`` and one of ``anchors`` are in the text on one line.
 
-    Every match has one of each of ``words``: a text that lacks them need not be asked.
+    Every match holds them, one space for white space, and one of each of ``words``: a text without need not be asked.
     """
 
     pattern: re.Pattern[str]
@@ -126,6 +126,10 @@ _SOON_ANCHORS = (
     "minute",
     "follow",
     "future",
+    "in a bit",
+    "in a while",
+    "in a separate",
+    "in a subsequent",
 )
 _WORK = (
     r"(?:add|address|analy[sz]e|begin|build|check|complete|continue|create|dig|do|draft|examine|explore|fill|finish|fix"

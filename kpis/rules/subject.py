@@ -31,7 +31,7 @@ class Subject:
     @cached_property
     def folded(self) -> Folded:
         """The text without disguises, with the way back to places in the text as it came."""
-        return fold(self.case.output)
+        return fold(self.case.output, as_reference=not self.has(Correction.DISGUISE_IS_SEEN))
 
     @cached_property
     def folded_lower(self) -> str:
@@ -39,9 +39,26 @@ class Subject:
         return self.folded.text.lower()
 
     @cached_property
+    def folded_line(self) -> str:
+        """The folded text in small letters and on one line; as long as :attr:`folded_lower`."""
+        return self.folded_lower.replace("\n", " ")
+
+    @cached_property
     def lower(self) -> str:
         """The text in small letters."""
         return self.case.output.lower()
+
+    @cached_property
+    def level(self) -> str:
+        """The text in small letters, place by place: where a small letter takes more room, only ASCII is lowered."""
+        if len(self.lower) == len(self.output):
+            return self.lower
+        return self.output.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+    @cached_property
+    def one_line(self) -> str:
+        """The text in small letters with a space for each run of white space, and none around it."""
+        return " ".join(self.lower.split())
 
     @cached_property
     def words(self) -> frozenset[str] | None:

@@ -1,4 +1,4 @@
-"""The number that a statistic is held against, and who chose it.
+"""The number that a statistic is held against, or the list of texts that a rule looks for, and who chose it.
 
 The numbers of a call win over those of the deployment, and both over the rule's own. Who chose is told by where the key
 stands; in the answers of the reference, which compares values, a chosen number equal to the rule's own is its own.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from kpis.terms.evaluation_settings import Settings
 from kpis.terms.evaluation_words import Correction, ThresholdSource
 
-__all__ = ["Threshold", "ThresholdError", "chosen", "is_number", "threshold"]
+__all__ = ["Threshold", "ThresholdError", "chosen", "is_number", "texts", "threshold"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def chosen(settings: Settings, key: str) -> object:
 
 
 class ThresholdError(ValueError):
-    """Somebody set a threshold to what is no number: the rule cannot answer."""
+    """Somebody set a threshold to what is no number, or a list to what is none: the rule cannot answer."""
 
 
 def threshold(settings: Settings, default: float, *keys: str) -> Threshold:
@@ -56,6 +56,25 @@ def threshold(settings: Settings, default: float, *keys: str) -> Threshold:
             raise ThresholdError(f"{key} is set to {value!r:.40}, and has to be a number")
         return Threshold(value, _source(settings, default, value, key))
     return Threshold(default, ThresholdSource.DEFAULT)
+
+
+def texts(settings: Settings, key: str) -> tuple[str, ...] | None:
+    """The texts under ``key``, in order; None when nobody set them. A list of none is one.
+
+    Raises:
+        ThresholdError: what was set is no list of texts, or one of them is empty and so never found.
+    """
+    listed = chosen(settings, key)
+    if listed is None:
+        return None
+    if not isinstance(listed, list | tuple):
+        raise ThresholdError(f"{key} is set to {listed!r:.40}, and has to be a list of texts")
+    for number, text in enumerate(listed, 1):
+        if not isinstance(text, str):
+            raise ThresholdError(f"entry {number} of {key} is {text!r:.40}, and has to be a text")
+        if not text:
+            raise ThresholdError(f"entry {number} of {key} is empty")
+    return tuple(listed)
 
 
 def _source(settings: Settings, default: float, value: float, key: str) -> ThresholdSource:

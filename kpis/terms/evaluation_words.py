@@ -146,6 +146,8 @@ class Correction(Enum):
     LONG_INPUTS_DIFFER = "long_inputs_differ"  # two calls are one only if their inputs are equal to the end
     SENTENCE_HAS_A_LETTER = "sentence_has_a_letter"  # a ruler of dashes is no sentence
     SCHEMA_IS_CHECKED = "schema_is_checked"  # json_schema looks at the schema, not only at whether the text is JSON
+    DISGUISE_IS_SEEN = "disguise_is_seen"  # every character that nobody sees is dropped, and strokes through letters
+    PHRASE_OVER_LINES = "phrase_over_lines"  # a forbidden phrase that is broken over a line is that phrase
     REGEX_BY_ENGINE = "regex_by_engine"  # a nested repetition is matched in linear time, not refused
     LABELS_QUOTE_NOTHING = "labels_quote_nothing"  # what a tool answered is not repeated in the evidence
     SMOOTHED_ACCURACY = "smoothed_accuracy"  # the predictive value has half counts, as the risk does

@@ -53,3 +53,18 @@ def test_the_ratio_of_tokens(prompt: float | None, completion: float | None, sta
     found = claim("verbosity_ratio", tokens=TokenCounts(prompt, completion, 99))
     assert found.state is state
     assert found.score == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("cost", "limit", "said"),
+    [
+        (1.0, 0.5, "$1.0000, over $0.5000"),
+        (0.05, 0.05, "$0.0500, within $0.0500"),
+        (4e-5, 3e-5, "$0.00004, over $0.00003"),
+        (1.00001, 1.0, "$1.00001, over $1.00000"),
+        (0, 1e-9, "$0.000000000, within $0.000000001"),
+        (2e-30, 1e-30, "$2e-30, over $1e-30"),
+    ],
+)
+def test_both_amounts_are_told_apart(cost: float, limit: float, said: str) -> None:
+    assert claim("cost_under_threshold", cost=cost, deployment={"cost_threshold": limit}).note == said

@@ -102,3 +102,9 @@ def test_without_an_expectation_there_is_no_answer(expected: str | None) -> None
 
 def test_the_reference_takes_a_blank_expectation_for_one() -> None:
     assert claim(COVERAGE, "x", expected="  ", reference=True).state is ClaimState.QUIET
+
+
+def test_one_is_told_in_the_singular() -> None:
+    assert claim("sentence_count", output="One sentence.").note == "1 sentence, fewer than 2"
+    assert claim("min_output_length", output="x").note == "1 char, fewer than 50"
+    assert claim("min_output_length", output="xy").note == "2 chars, fewer than 50"

@@ -19,30 +19,30 @@ from tests.kpis.rules.asking import custom
 QUIET, FIRED = ClaimState.QUIET, ClaimState.FIRED
 
 
-@pytest.mark.parametrize(
-    ("output", "kind", "config", "state", "score"),
-    [
-        ("order 42", "regex_match", {"pattern": r"\d+"}, QUIET, 1.0),
-        ("order", "regex_match", {"pattern": r"\d+"}, FIRED, 0.0),
-        ("ORDER", "regex_match", {"pattern": "(?i)order"}, QUIET, 1.0),
-        ("order 42", "regex_no_match", {"pattern": r"\d+"}, FIRED, 0.0),
-        ("abcd", "min_length", {"min_length": 4}, QUIET, 1.0),
-        ("abc", "min_length", {"length": 4}, FIRED, 0.75),
-        ("\U0001f600\U0001f600", "min_length", {"min": 4}, QUIET, 1.0),
-        ("abcd", "max_length", {"max_length": 4}, QUIET, 1.0),
-        ("abcdefgh", "max_length", {"max": 4}, FIRED, 0.5),
-        ("Red and blue", "contains_keywords", {"keywords": ["red", "BLUE"]}, QUIET, 1.0),
-        ("Red", "contains_keywords", {"keywords": ["red", "blue"]}, FIRED, 0.5),
-        ("Red", "contains_keywords", {"keywords": ["red", "blue"], "threshold": 0.5}, QUIET, 0.5),
-        ("Red", "excludes_keywords", {"keywords": ["blue"]}, QUIET, 1.0),
-        ("Red", "excludes_keywords", {"keywords": ["blue", "RED"]}, FIRED, 0.0),
-        ('{"a": 1}', "json_schema", {}, QUIET, 1.0),
-        ('{"a": NaN}', "json_schema", {}, FIRED, 0.0),
-        ("no json", "json_schema", {"schema": {"type": "object"}}, FIRED, 0.0),
-        ('{"a": 1}', "json_schema", {"schema": {"required": ["b"]}}, FIRED, 0.0),
-        ('{"a": 1}', "json_schema", {"schema": {"required": ["a"]}}, QUIET, 1.0),
-    ],
-)
+EACH: list[tuple[str, str, dict[str, object], ClaimState, float]] = [
+    ("order 42", "regex_match", {"pattern": r"\d+"}, QUIET, 1.0),
+    ("order", "regex_match", {"pattern": r"\d+"}, FIRED, 0.0),
+    ("ORDER", "regex_match", {"pattern": "(?i)order"}, QUIET, 1.0),
+    ("order 42", "regex_no_match", {"pattern": r"\d+"}, FIRED, 0.0),
+    ("abcd", "min_length", {"min_length": 4}, QUIET, 1.0),
+    ("abc", "min_length", {"length": 4}, FIRED, 0.75),
+    ("\U0001f600\U0001f600", "min_length", {"min": 4}, QUIET, 1.0),
+    ("abcd", "max_length", {"max_length": 4}, QUIET, 1.0),
+    ("abcdefgh", "max_length", {"max": 4}, FIRED, 0.5),
+    ("Red and blue", "contains_keywords", {"keywords": ["red", "BLUE"]}, QUIET, 1.0),
+    ("Red", "contains_keywords", {"keywords": ["red", "blue"]}, FIRED, 0.5),
+    ("Red", "contains_keywords", {"keywords": ["red", "blue"], "threshold": 0.5}, QUIET, 0.5),
+    ("Red", "excludes_keywords", {"keywords": ["blue"]}, QUIET, 1.0),
+    ("Red", "excludes_keywords", {"keywords": ["blue", "RED"]}, FIRED, 0.0),
+    ('{"a": 1}', "json_schema", {}, QUIET, 1.0),
+    ('{"a": NaN}', "json_schema", {}, FIRED, 0.0),
+    ("no json", "json_schema", {"schema": {"type": "object"}}, FIRED, 0.0),
+    ('{"a": 1}', "json_schema", {"schema": {"required": ["b"]}}, FIRED, 0.0),
+    ('{"a": 1}', "json_schema", {"schema": {"required": ["a"]}}, QUIET, 1.0),
+]
+
+
+@pytest.mark.parametrize(("output", "kind", "config", "state", "score"), EACH)
 def test_each_type(output: str, kind: str, config: dict[str, object], state: ClaimState, score: float) -> None:
     found = custom(output, kind, config).claim
     assert (found.state, found.score, found.evidence) == (state, score, ())
@@ -57,31 +57,31 @@ def test_a_cost_of_ones_own() -> None:
     assert skip.skip_class is SkipClass.NOT_APPLICABLE
 
 
-@pytest.mark.parametrize(
-    ("kind", "config"),
-    [
-        ("regex_match", {}),
-        ("regex_match", {"pattern": 5}),
-        ("regex_match", {"pattern": "("}),
-        ("regex_match", {"pattern": "a" * 1001}),
-        ("regex_no_match", {"pattern": "(?=a)b"}),
-        ("regex_match", {"pattern": "(a{1000}){1000}"}),
-        ("regex_match", {"pattern": "\ud800"}),
-        ("min_length", {}),
-        ("min_length", {"min_length": "4"}),
-        ("min_length", {"min_length": 0}),
-        ("max_length", {"max_length": -1}),
-        ("max_length", {"max_length": True}),
-        ("contains_keywords", {}),
-        ("contains_keywords", {"keywords": []}),
-        ("contains_keywords", {"keywords": ["a", 1]}),
-        ("contains_keywords", {"keywords": ["a"], "threshold": "1"}),
-        ("excludes_keywords", {"keywords": "a"}),
-        ("json_schema", {"schema": {"type": "thing"}}),
-        ("cost_threshold", {"max_usd": "1"}),
-        ("telepathy", {}),
-    ],
-)
+BROKEN: list[tuple[str, dict[str, object]]] = [
+    ("regex_match", {}),
+    ("regex_match", {"pattern": 5}),
+    ("regex_match", {"pattern": "("}),
+    ("regex_match", {"pattern": "a" * 1001}),
+    ("regex_no_match", {"pattern": "(?=a)b"}),
+    ("regex_match", {"pattern": "(a{1000}){1000}"}),
+    ("regex_match", {"pattern": "\ud800"}),
+    ("min_length", {}),
+    ("min_length", {"min_length": "4"}),
+    ("min_length", {"min_length": 0}),
+    ("max_length", {"max_length": -1}),
+    ("max_length", {"max_length": True}),
+    ("contains_keywords", {}),
+    ("contains_keywords", {"keywords": []}),
+    ("contains_keywords", {"keywords": ["a", 1]}),
+    ("contains_keywords", {"keywords": ["a"], "threshold": "1"}),
+    ("excludes_keywords", {"keywords": "a"}),
+    ("json_schema", {"schema": {"type": "thing"}}),
+    ("cost_threshold", {"max_usd": "1"}),
+    ("telepathy", {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "config"), BROKEN)
 def test_a_broken_config_is_no_answer(kind: str, config: dict[str, object]) -> None:
     found = custom("aaa", kind, config, cost=1).claim
     assert found.skip is not None
@@ -95,6 +95,23 @@ def test_what_needs_too_much_work_is_stopped() -> None:
         skip = custom("1", "json_schema", {"schema": broad}).claim.skip
         assert skip is not None
         assert skip.skip_class is SkipClass.DEFEATED
+
+
+@pytest.mark.parametrize(
+    ("kind", "config"),
+    [
+        ("regex_match", {"pattern": "[ab]*a[ab]{500}c"}),
+        ("regex_no_match", {"pattern": "[ab]*a[ab]{500}c"}),
+        ("excludes_keywords", {"keywords": [f"word number {number}" for number in range(2000)]}),
+        ("contains_keywords", {"keywords": [f"word number {number}" for number in range(2000)]}),
+    ],
+)
+def test_a_text_too_long_for_what_is_looked_for_is_not_looked_through(kind: str, config: dict[str, object]) -> None:
+    skip = custom("ab" * (1 << 19), kind, config).claim.skip
+    assert skip is not None
+    assert skip.skip_class is SkipClass.DEFEATED
+    assert custom("ab" * (1 << 9), kind, config).claim.skip is None
+    assert custom("ab" * (1 << 19), "regex_match", {"pattern": "(?i)(secret|password|token)s?"}).claim.skip is None
 
 
 def test_the_reference_asks_only_whether_it_is_json() -> None:

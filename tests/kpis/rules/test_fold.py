@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+from unicodedata import normalize
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kpis.rules.fold import UNSEEN, Folded, fold
+from kpis.rules.fold import Folded, fold
 from kpis.rules.lookalikes import LOOKALIKES
+from kpis.rules.unseen import REFERENCE_UNSEEN, UNSEEN, characters
 from kpis.rules.utf16 import units
 
 
@@ -28,6 +32,10 @@ from kpis.rules.utf16 import units
         ("e\u0301", "\u00e9"),
         ("a\u2028b", "a\nb"),
         ("l33t stays", "l33t stays"),
+        ("\u026a\u0262\u0274\u1d0f\u0280\u1d07", "ignore"),
+        ("i\u0336g\u0335n\u0337o\u0338re", "ignore"),
+        ("a \u2260 b", "a \u2260 b"),
+        ("\ufdfa", "\ufdfa"),
         ("", ""),
     ],
 )
@@ -73,9 +81,44 @@ def test_every_stretch_leads_into_the_text(raw: str) -> None:
         assert folded.raw_span(at, len(folded.text))[1] <= units(raw)
 
 
-@given(st.text())
+_UNSEEN = frozenset(characters(UNSEEN))
+_REFERENCE_UNSEEN = frozenset(characters(REFERENCE_UNSEEN))
+
+
+@given(st.text() | st.text(alphabet=st.sampled_from(["a", "\u0301", " ", "\u034f", "\u3164", "\uffa0", "\U000e0041"])))
 def test_what_cannot_be_seen_is_gone(raw: str) -> None:
-    assert not set(fold(raw).text) & set(UNSEEN)
+    assert _UNSEEN.isdisjoint(fold(raw).text)
+    assert _REFERENCE_UNSEEN.isdisjoint(fold(raw, as_reference=True).text)
+
+
+@pytest.mark.parametrize(
+    "unseen", ["\u2063", "\u202e", "\u2066", "\u061c", "\u180e", "\u034f", "\ufe0f", "\U000e0061", "\u3164", "\u115f"]
+)
+def test_a_letter_that_nobody_sees_parts_no_word(unseen: str) -> None:
+    folded = fold(f"so {unseen.join('ignore')}!")
+    assert folded.text == "so ignore!"
+    assert folded.raw_span(3, 9) == (3, 14 if len(unseen.encode("utf-16-le")) == 2 else 19)
+    assert fold(unseen.join("ignore"), as_reference=True).text != "ignore"
+
+
+def test_marks_are_put_in_order_a_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counting(form: Any, text: str) -> str:
+        asked.append(len(text))
+        return normalize(form, text)
+
+    monkeypatch.setattr("kpis.rules.fold.normalize", counting)
+    marks = "\u0301\u0316\u0323\u0345" * 1000
+    for raw in (f"a{marks}", f"\u4e2d{marks}", marks):
+        assert len(fold(raw).text) >= 1000
+    assert asked
+    assert max(asked) <= 40
+
+
+@given(st.text(alphabet=st.sampled_from("a\u0301\u0316\ufdfa\ufdfb\u3316\ufb03\u2474 ")))
+def test_a_folded_text_is_at_most_four_times_as_long(raw: str) -> None:
+    assert len(fold(raw).text) <= 4 * len(raw)
 
 
 @given(
@@ -84,6 +127,6 @@ def test_what_cannot_be_seen_is_gone(raw: str) -> None:
 )
 def test_the_quick_way_folds_as_the_pieces_do(raw: str) -> None:
     quick = fold(raw)
-    slow = Folded(raw, quick._odd)
+    slow = Folded(raw, quick._odd, quick._way)
     assert quick.text == slow.text
     assert not quick.same_words or raw.split() == quick.text.split()

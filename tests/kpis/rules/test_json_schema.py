@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kpis.rules.json_schema import SchemaError, TooMuchWork, satisfies
+from kpis.rules.json_schema import SchemaError, satisfies
+from kpis.rules.work import TooMuchWork
 
 # a schema, values that satisfy it, values that do not
 TABLE: list[tuple[Any, list[Any], list[Any]]] = [
@@ -85,6 +86,8 @@ def test_what_satisfies(schema: Any, inside: list[Any], outside: list[Any]) -> N
         {"dependentRequired": {"a": "b"}},
         {"$ref": "https://elsewhere.org/schema"},
         {"$ref": "#/$defs/missing"},
+        {"properties": {"unsent": {"$ref": "#/$defs/missing"}}},
+        {"$defs": {"a": {"anyOf": [True, {"not": {"$ref": "#/$defs/missing"}}]}}},
         {"unevaluatedProperties": False},
         {"items": [{}]},
     ],
@@ -97,6 +100,55 @@ def test_what_is_no_schema_is_refused_whatever_the_value(schema: Any) -> None:
 def test_a_schema_that_only_refers_to_itself_is_stopped() -> None:
     with pytest.raises(TooMuchWork):
         satisfies(1, {"$ref": "#"})
+
+
+ITEMS = 20_000
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"items": {"required": ["a"] * ITEMS}}, [{"a": 1}] * ITEMS),
+        ({"items": {"dependentRequired": {f"k{n}": ["a"] for n in range(ITEMS)}}}, [{"a": 1}] * ITEMS),
+        ({"items": {"dependentSchemas": {f"k{n}": True for n in range(ITEMS)}}}, [{"a": 1}] * ITEMS),
+        ({"items": {f"note{n}": True for n in range(ITEMS)}}, [1] * ITEMS),
+        ({"patternProperties": {f"x{n}": True for n in range(500)}}, {f"k{n}": 1 for n in range(ITEMS)}),
+        ({"allOf": [{"items": True}] * 300}, [1] * ITEMS),
+    ],
+)
+def test_what_takes_long_for_a_long_value_is_stopped(schema: Any, value: Any) -> None:
+    with pytest.raises(TooMuchWork):
+        satisfies(value, schema)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"items": {"enum": [f"v{n}" for n in range(2000)]}}, ["v1999"] * ITEMS),
+        ({"items": {"not": {"const": ["x"] * ITEMS}}}, [1] * ITEMS),
+        ({"allOf": [{"uniqueItems": True}] * 300}, list(range(ITEMS))),
+        (
+            {"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"properties": {f"p{n}": {} for n in range(ITEMS)}}}},
+            [1] * 999,
+        ),
+    ],
+)
+def test_what_is_compared_or_referred_to_again_and_again_is_read_once(schema: Any, value: Any) -> None:
+    assert satisfies(value, schema)
+
+
+@pytest.mark.parametrize("at", ["9" * 5000, "\u0661", "-1", "1", ""])
+def test_a_reference_to_no_item_leads_nowhere(at: str) -> None:
+    with pytest.raises(SchemaError, match="leads nowhere"):
+        satisfies(1, {"$ref": f"#/allOf/{at}", "allOf": [True]})
+
+
+def test_a_reference_into_what_is_no_word_is_read_as_well() -> None:
+    assert satisfies(1, {"$ref": "#/kept/0", "kept": [{"type": "integer"}]})
+    with pytest.raises(SchemaError, match="leads nowhere"):
+        satisfies(1, {"anyOf": [True, {"$ref": "#/kept"}], "kept": {"$ref": "#/lost"}})
+    with pytest.raises(SchemaError, match="names no type"):
+        satisfies(1, {"anyOf": [True, {"$ref": "#/kept"}], "kept": {"type": "none"}})
 
 
 def test_a_number_beyond_a_double_is_a_number_and_breaks_nothing() -> None:

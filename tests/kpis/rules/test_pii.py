@@ -96,3 +96,17 @@ def test_evidence_is_capped_and_holds_no_text() -> None:
     found = claim(PII, " ".join(f"a{n}@corp{n}.io" for n in range(40)))
     assert (found.state, found.score, len(found.evidence), found.value) == (ClaimState.FIRED, 0.0, 25, None)
     assert "corp" not in repr(found.evidence)
+
+
+@pytest.mark.parametrize("dash", ["\u2010", "\u2011", "\u2012", "\u2013", "\u2212", "\uff0d"])
+def test_a_number_has_any_dash(dash: str) -> None:
+    for number, label in (("512-44-9871", "SSN"), ("4000-0566-5566-5556", "Credit Card"), ("212-867-5309", "Phone")):
+        text = f"It is {number.replace('-', dash)}, I think."
+        assert spans(claim(PII, text)) == [(6, 6 + len(number), label)]
+
+
+@pytest.mark.parametrize("unseen", ["\u2063", "\u202c", "\u180e", "\ufe00", "\u3164"])
+def test_what_parts_the_letters_unseen_hides_nothing(unseen: str) -> None:
+    text = unseen.join("joe@corp.io")
+    assert spans(claim(PII, text)) == [(0, 21, "Email")]
+    assert not fires(PII, text, reference=True)

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kpis.terms.evaluation import Pattern
+from kpis.rules.anchors import holds_any
+from kpis.rules.stub_shapes import PROMISES, Promise
+from kpis.rules.subject import Subject
+from kpis.rules.thresholds import ThresholdError
+from kpis.terms.evaluation import Case, Pattern
+from kpis.terms.evaluation_words import SkipClass
 from tests.kpis.rules.asking import claim, fires, spans
 
 STUB = "no_stub_output"
@@ -28,6 +35,13 @@ STUB = "no_stub_output"
         ("I'll look into this and get back to you.", (0, 40, "promise")),
         ("Working on it.", (0, 14, "promise")),
         ("The form is there. The table will be added later.", (19, 49, "promise")),
+        ("I\nwill add the rest of the table.", (0, 10, "promise")),
+        ("The rest will\nbe added later.", (0, 28, "promise")),
+        ("Fix it in a bit.", (0, 16, "promise")),
+        ("I finish the other half in  a\twhile.", (0, 36, "promise")),
+        ("Handle the rest in a separate change.", (0, 37, "promise")),
+        ("\u0130: I will add it.", (0, 17, "promise")),
+        ("\u0130 is not yet implemented.", (5, 24, "marker NOT YET IMPLEMENTED")),
     ],
 )
 def test_what_is_a_stub_and_where(text: str, span: tuple[int, int, str]) -> None:
@@ -73,3 +87,27 @@ def test_promises_have_to_be_most_of_it() -> None:
 def test_markers_of_the_deployment_take_the_place_of_ours() -> None:
     assert fires(STUB, "LATER", deployment={"stub_markers": ["LATER"]})
     assert not fires(STUB, "TODO", deployment={"stub_markers": ["LATER"]})
+
+
+@pytest.mark.parametrize("promise", PROMISES)
+def test_a_text_with_a_promise_has_what_a_promise_cannot_do_without(promise: Promise) -> None:
+    @given(st.from_regex(promise.pattern))
+    def holds(text: str) -> None:
+        subject = Subject(Case(text))
+        assert not subject.lacks(promise.words)
+        assert promise.also in subject.one_line
+        assert holds_any(subject.one_line, promise.anchors)
+
+    holds()
+
+
+@pytest.mark.parametrize("listed", ["LATER", [["LATER"]], ["LATER", 5], [""]])
+def test_markers_that_are_no_list_of_texts_are_no_answer(listed: object) -> None:
+    with pytest.raises(ThresholdError, match="stub_markers"):
+        claim(STUB, "LATER", deployment={"stub_markers": listed})
+
+
+def test_too_many_markers_for_a_long_text_are_not_looked_for() -> None:
+    found = claim(STUB, "ab " * 350_000, call={"stub_markers": [f"word number {number}" for number in range(2000)]})
+    assert found.skip is not None
+    assert found.skip.skip_class is SkipClass.DEFEATED

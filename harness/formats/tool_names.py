@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from harness.formats.tool_commands import read_command
@@ -87,6 +88,7 @@ TARGET_KEYS = tuple(dict.fromkeys((*_PATHS, *_PATTERNS, *_ADDRESSES, *COMMAND_KE
 
 _PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
 _LONGEST = 1_000
+_SHORT = 200
 
 
 _UNTOLD = (ToolOp.EXEC, ToolOp.TEST, ToolOp.SPAWN, ToolOp.OTHER)
@@ -230,12 +232,20 @@ def _read_name(name: str) -> Tool:
 
 def _commanded(tool: Tool, command: str | Sequence[str]) -> ToolReading:
     if tool.short in _SHELLS:
-        shell = read_command(command)
-        return ToolReading(shell.op, _changes(shell.op), shell.polling, shell.target)
+        return _in_a_shell(command) if type(command) is str and len(command) <= _SHORT else _shell(command)
     if tool.short == _TYPING:
         return ToolReading(tool.op, tool.mutates, not command, None)
     op = ToolOp.READ if command == "view" else tool.op
     return ToolReading(op, _changes(op), False, None)
+
+
+def _shell(command: str | Sequence[str]) -> ToolReading:
+    shell = read_command(command)
+    return ToolReading(shell.op, _changes(shell.op), shell.polling, shell.target)
+
+
+_in_a_shell = lru_cache(maxsize=2_048)(_shell)
+"""Short commands remembered: a run asks for its status and its tests over and over."""
 
 
 def about(value: str, key: str) -> str:

@@ -116,16 +116,14 @@ def runs_of(paths: Sequence[str], forced: str | None = None) -> Iterator[Recorde
             yield run
 
 
-def _travels(request_id: str) -> bool:
-    """Whether an id means the same answer in another run: one that a reader made up means nothing outside its own."""
-    return "#" not in request_id
-
-
 def _known(run: RecordedRun, seen: Set[int]) -> tuple[RecordedRun, array[int]]:
-    """``run`` with its requests that are in ``seen`` marked as copied, and the keys of all that travel."""
-    keys = array("Q", sorted({key_of(each.request_id) for each in run.requests if _travels(each.request_id)}))
+    """``run`` with its requests that are in ``seen`` marked as copied, and the keys of all that travel.
+
+    An id with a ``#`` was made up by its reader and means nothing in another run.
+    """
+    keys = array("Q", sorted({key_of(name) for each in run.requests if "#" not in (name := each.request_id)}))
     if seen and not seen.isdisjoint(keys):
-        run = mark_copied(run, lambda request_id: _travels(request_id) and key_of(request_id) in seen)
+        run = mark_copied(run, lambda name: "#" not in name and key_of(name) in seen)
     return run, keys
 
 

@@ -3,7 +3,7 @@
 0. ``no_rules``: nothing was judged. Unknown.
 1. ``policy_gate``: a policy that decides failed, or a judgment did. Fail.
 2. ``detector_veto``: a critical rule of any other kind fired. Fail.
-3. ``critical_unknown``: a critical rule was asked and could not answer. Unknown, or what the settings say.
+3. ``critical_unknown``: a critical rule had to answer and did not. Unknown, or what the settings say.
 4. ``required_evidence_missing``: what has to be seen was not. Unknown.
 5. ``risk_over_loss``: the risk lies above ``tau = 1 / (1 + cost of a false pass)``. Fail.
 6. ``clean``. Pass.

@@ -13,12 +13,14 @@ from harness.cli.exits import Exit, highest
 from harness.cli.streams import say
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from harness.jobs.replay import Asked
     from harness.jobs.replay_gate import Gated
     from harness.record.replay import Replayed
     from harness.record.replay_cache import ReplayCache
 
-__all__ = ["add_parser", "exit_code", "put", "read", "tell_unmatched"]
+__all__ = ["add_parser", "exit_code", "put", "read", "tell_unmatched", "written"]
 
 _PRICE_BYTES = 1 << 20
 """A price table of a thousand models is a tenth of this."""
@@ -148,10 +150,21 @@ def _cache(arguments: argparse.Namespace, paths: list[str], asked: Asked) -> Rep
 
 def put(result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gated | None = None) -> None:
     """The file first, in case a reader of the page goes away."""
+    from harness.report.replay_page import render_replay
+
+    console = written(result, arguments, prices, gated)
+    render_replay(result, console, prices, by=arguments.by, verbose=arguments.verbose)
+    if gated is not None:
+        from harness.report.replay_gate import render_gated
+
+        render_gated(gated, console, verbose=arguments.verbose)
+
+
+def written(result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gated | None = None) -> Console:
+    """Write the replay file where it was asked for; the console that is left for the page."""
     from harness.record.replay import encode
     from harness.record.store import write_atomic
     from harness.report.page import console_on
-    from harness.report.replay_page import render_replay
 
     to_stdout = arguments.json == "-"
     if arguments.json is not None:
@@ -160,12 +173,7 @@ def put(result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gat
             sys.stdout.buffer.write(blob)
         else:
             write_atomic(Path(arguments.json), blob)
-    console = console_on(sys.stderr if to_stdout else sys.stdout)
-    render_replay(result, console, prices, by=arguments.by, verbose=arguments.verbose)
-    if gated is not None:
-        from harness.report.replay_gate import render_gated
-
-        render_gated(gated, console, verbose=arguments.verbose)
+    return console_on(sys.stderr if to_stdout else sys.stdout)
 
 
 def exit_code(result: Replayed) -> Exit:

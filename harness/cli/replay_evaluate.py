@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.exits import Exit, highest
-from harness.cli.replay import exit_code, read, tell_unmatched
+from harness.cli.replay import exit_code, read, tell_unmatched, written
 from harness.cli.streams import say
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ def evaluate_runs(arguments: argparse.Namespace, asked: Asked) -> Exit:
     from harness.formats.limits import FormatError
     from harness.jobs.evaluate_config import Deployment, deployment
     from harness.jobs.replay_evaluate import RunJudge
+    from harness.report.replay_evaluate import render_evaluated
 
     try:
         chosen = Deployment() if arguments.config is None else deployment(Path(arguments.config))
@@ -40,24 +40,10 @@ def evaluate_runs(arguments: argparse.Namespace, asked: Asked) -> Exit:
     code = exit_code(result)
     if code is Exit.UNUSABLE:
         return code
-    _put(result, arguments, asked.table.name)
+    # The file first, in case a reader of the page goes away.
+    render_evaluated(result, written(result, arguments, asked.table.name), verbose=arguments.verbose)
     tell_unmatched(asked, [result])
     return highest([verdicts_code(result), code])
-
-
-def _put(result: Replayed, arguments: argparse.Namespace, prices: str) -> None:
-    """The file first, in case a reader of the page goes away."""
-    from harness.record.replay import encode
-    from harness.record.store import write_atomic
-    from harness.report.page import console_on
-    from harness.report.replay_evaluate import render_evaluated
-
-    to_stdout = arguments.json == "-"
-    if to_stdout:
-        sys.stdout.buffer.write(encode(result, prices))
-    elif arguments.json is not None:
-        write_atomic(Path(arguments.json), encode(result, prices))
-    render_evaluated(result, console_on(sys.stderr if to_stdout else sys.stdout), verbose=arguments.verbose)
 
 
 def verdicts_code(result: Replayed) -> Exit:

@@ -10,6 +10,7 @@ from hypothesis import settings
 
 # No test asserts a time, and a busy machine is no fault of an example.
 settings.register_profile("no deadline", deadline=None)
+settings.register_profile("reproducible", deadline=None, derandomize=True)
 settings.load_profile("no deadline")
 
 REPO = Path(__file__).resolve().parent.parent

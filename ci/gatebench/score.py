@@ -5,9 +5,8 @@
     python ci/gatebench/score.py --check       fail where the page or a committed calibration says anything else
     python ci/gatebench/score.py --floors      write each machine's calibration.json
 
-``--streams DIR`` scores other recordings. It measures nothing: the same streams give the same bytes. One thing streams
-may leave open is the machine behind a short name; ``--floors`` then keeps what its file states, or else takes this
-machine, if the name is its own, and says so.
+``--streams DIR`` scores other recordings. It measures nothing: the same streams give the same bytes. Trials that do not
+state their machine give floors that no gate takes, and ``--floors`` says so.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 if __name__ == "__main__":
@@ -26,10 +24,9 @@ if __name__ == "__main__":
 from ci.gatebench.page import section  # noqa: E402
 from ci.marks import MarksError, with_section  # noqa: E402
 from harness.jobs.calibrate_summary import calibration_of  # noqa: E402
-from harness.measure import machine  # noqa: E402
 from harness.record.atomic import write_atomic  # noqa: E402
-from harness.record.edit_floors import by_machine, counting  # noqa: E402
-from harness.record.floors import calibration_path, facts_of, stated_facts  # noqa: E402
+from harness.record.edit_floors import by_machine  # noqa: E402
+from harness.record.floors import calibration_path  # noqa: E402
 from harness.record.streams import read  # noqa: E402
 from harness.record.trials import Trial, TrialError  # noqa: E402
 
@@ -38,32 +35,23 @@ PAGE = ROOT / "docs" / "gate.md"
 STREAMS = "baselines/*/streams"
 
 
-def facts_here(slug: str) -> dict[str, Any] | None:
-    """The facts of the machine that this runs on, if ``slug`` is its name."""
-    fingerprint = machine.fingerprint()
-    return facts_of(fingerprint) if machine.slug(fingerprint) == slug else None
-
-
 def committed() -> list[Trial]:
     """What is committed of every machine."""
     return [trial for folder in sorted(ROOT.glob(STREAMS)) for trial in read(folder)]
 
 
 def write_all(trials: Sequence[Trial]) -> None:
-    """Write the calibration of each machine, and say which machine was taken for granted."""
+    """Write the calibration of each machine, and say where nobody knows which machine that is."""
     for slug, mine in sorted(by_machine(trials).items()):
-        assumed = stated_facts(ROOT, slug) or facts_here(slug)
-        blob = calibration_of(slug, mine, assumed)
+        blob = calibration_of(slug, mine)
         file = calibration_path(ROOT, slug)
         write_atomic(file, blob)
         print(file.relative_to(ROOT))
-        facts = json.loads(blob)["fingerprint"]
-        silent = sum(trial.fingerprint is None for trial in counting(mine))
-        if facts is None:
-            print(f"{slug}: no trial says which machine that is, so no gate takes these floors.", file=sys.stderr)
-        elif silent and facts == assumed:
-            told = ", ".join(f"{name} {value}" for name, value in facts.items())
-            print(f"{slug}: {silent} trials give this name only; they were taken to be of {told}.", file=sys.stderr)
+        if json.loads(blob)["fingerprint"] is None:
+            print(
+                f"{slug}: the last trial does not say which machine that is, so no gate takes these floors.",
+                file=sys.stderr,
+            )
 
 
 def stale(trials: Sequence[Trial]) -> str | None:
@@ -75,7 +63,7 @@ def stale(trials: Sequence[Trial]) -> str | None:
         name = file.relative_to(ROOT)
         if slug not in machines:
             return f"{name} rests on no stream; type: git rm {name}"
-        wanted = calibration_of(slug, machines[slug], stated_facts(ROOT, slug))
+        wanted = calibration_of(slug, machines[slug])
         if not file.is_file() or file.read_bytes() != wanted:
             return f"{name} is not what the streams say; type: python ci/gatebench/score.py --floors"
     return None

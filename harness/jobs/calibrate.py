@@ -26,7 +26,7 @@ from harness.measure import machine
 from harness.project import Project
 from harness.record.atomic import write_atomic
 from harness.record.edit_floors import of_machine
-from harness.record.floors import calibration_path, facts_of, stated_facts
+from harness.record.floors import calibration_path, facts_of
 from harness.record.lock import RunLock
 from harness.record.streams import append, read_machine
 from harness.record.trials import Trial
@@ -118,7 +118,7 @@ def calibrate(
             found.interrupted = True
         found.after = counted(done)
         if done:
-            _write(project.root, found, done, facts_of(facts))
+            _write(project.root, found, done)
     found.seconds = round(time.monotonic() - began, 1)
     return found
 
@@ -141,7 +141,7 @@ def _record(
 ) -> None:
     """Append to ``done``, and to the streams, until the deadline."""
     mine = [trial for trial in done if trial.fingerprint == facts]
-    known = _floors(root, found.slug, done, facts)
+    known = _floors(done, facts)
     slowest = 0.0  # seconds a pair
     with given as recording:
         on_step("trying every point", 0.0)
@@ -170,9 +170,9 @@ def _record(
                         return
 
 
-def _floors(root: Path, slug: str, done: Sequence[Trial], facts: Mapping[str, Any]) -> dict[str, float]:
+def _floors(done: Sequence[Trial], facts: Mapping[str, Any]) -> dict[str, float]:
     """The floors that hold here, which say how many pairs are asked for."""
-    known, of = of_machine(done, stated_facts(root, slug) or facts)
+    known, of = of_machine(done)
     return {name: floor.size for name, floor in known.items()} if of == facts else {}
 
 
@@ -180,18 +180,17 @@ def _share(deadline: Deadline) -> float:
     return min(deadline.spent() / (deadline.budget_s or 1.0), 1.0)
 
 
-def _write(root: Path, found: Calibrated, done: Sequence[Trial], here: Mapping[str, Any]) -> None:
+def _write(root: Path, found: Calibrated, done: Sequence[Trial]) -> None:
     """Write the file, and note where it was not what the trials before had said."""
     before = done[: len(done) - found.made]
-    assumed = stated_facts(root, found.slug) or here
     file = calibration_path(root, found.slug)
-    then = calibration_of(found.slug, before, assumed) if before else None
+    then = calibration_of(found.slug, before) if before else None
     if then is not None:
         found.floors_before = {name: row["floor"] for name, row in json.loads(then)["floors"].items()}
     if then is not None and file.is_file() and file.read_bytes() != then:
         found.notes.append(
             f"{file.relative_to(root)} was not what the recorded trials say, and has been written anew; see: git diff"
         )
-    blob = calibration_of(found.slug, done, assumed)
+    blob = calibration_of(found.slug, done)
     write_atomic(file, blob, within=root)
     found.path, found.document = file, json.loads(blob)

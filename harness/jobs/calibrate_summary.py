@@ -8,7 +8,7 @@ machine recorded before its kernel, processor or interpreter became another.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from harness.judge.in_order import at_margins
@@ -54,14 +54,13 @@ def counted(trials: Iterable[Trial]) -> dict[str, dict[str, int]]:
     return found
 
 
-def calibration_of(slug: str, trials: Sequence[Trial], assumed: Mapping[str, Any] | None) -> bytes:
+def calibration_of(slug: str, trials: Sequence[Trial]) -> bytes:
     """The file of a machine from all that is on record of it.
 
-    The machine is the one of the last edit that counts for a floor, else that of the last trial. ``assumed`` are the
-    facts of the trials that state none; None where nobody knows them.
+    The machine is the one of the last edit that counts for a floor, else that of the last trial.
     """
-    _, facts = on_machine(counting(trials) or trials, assumed)
-    mine = [trial for trial in trials if (assumed if trial.fingerprint is None else trial.fingerprint) == facts]
+    _, facts = on_machine(counting(trials) or trials)
+    mine = [trial for trial in trials if trial.fingerprint == facts]
     known = floors(mine)
     sound = [trial for trial in mine if trial.void is None]
     names = dict.fromkeys(trial.kpi for trial in sound)

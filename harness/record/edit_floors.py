@@ -60,23 +60,19 @@ def floors(trials: Iterable[Trial]) -> dict[str, Floor]:
     return {kpi: floor for kpi, floor in found.items() if floor is not None}
 
 
-def of_machine(trials: Sequence[Trial], assumed: Facts | None) -> tuple[dict[str, Floor], Facts | None]:
-    """(floors, facts) of one machine as it was when its last neutral edit was recorded; ``assumed`` as there."""
-    mine, facts = on_machine(counting(trials), assumed)
+def of_machine(trials: Sequence[Trial]) -> tuple[dict[str, Floor], Facts | None]:
+    """(floors, facts) of one machine as it was when its last neutral edit was recorded; facts may be None."""
+    mine, facts = on_machine(counting(trials))
     return floors(mine), facts
 
 
-def on_machine(trials: Sequence[Trial], assumed: Facts | None) -> tuple[list[Trial], Facts | None]:
+def on_machine(trials: Sequence[Trial]) -> tuple[list[Trial], Facts | None]:
     """(trials, facts) of one machine as it was when the last of ``trials`` was recorded.
 
-    A machine that gets another kernel or interpreter is another one to a floor, so that earlier trials drop out.
-    ``assumed`` are the facts of the trials that state none; None where nobody knows them.
+    A machine that gets another kernel or interpreter is another one to a floor, so that earlier trials drop out. What
+    states no machine is of none that is known, and is never counted for one.
     """
     if not trials:
         return [], None
-    facts = _facts(trials[-1], assumed)
-    return [trial for trial in trials if _facts(trial, assumed) == facts], facts
-
-
-def _facts(trial: Trial, assumed: Facts | None) -> Facts | None:
-    return assumed if trial.fingerprint is None else trial.fingerprint
+    facts = trials[-1].fingerprint
+    return [trial for trial in trials if trial.fingerprint == facts], facts

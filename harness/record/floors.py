@@ -31,7 +31,6 @@ __all__ = [
     "calibration_path",
     "facts_of",
     "floors",
-    "stated_facts",
     "write_floors",
 ]
 
@@ -71,15 +70,6 @@ def calibration_path(root: Path, slug: str) -> Path:
 def facts_of(fingerprint: Facts) -> dict[str, Any]:
     """Of a fingerprint (:func:`harness.measure.machine.fingerprint`), the :data:`FACTS`; None where it has none."""
     return {name: fingerprint.get(name) for name in FACTS}
-
-
-def stated_facts(root: Path, slug: str) -> dict[str, Any] | None:
-    """The facts that a machine's file states; None where it states none, or is no such file."""
-    try:
-        stated = json.loads(calibration_path(root, slug).read_bytes()).get("fingerprint")
-    except (OSError, ValueError, RecursionError, AttributeError):
-        return None
-    return facts_of(stated) if isinstance(stated, dict) else None
 
 
 def _size(name: str, row: Any) -> float:

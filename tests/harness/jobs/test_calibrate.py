@@ -22,7 +22,7 @@ from harness.judge.power import chain_power, smallest_visible, spread_of
 from harness.measure import machine
 from harness.project import load_project
 from harness.record.edit_floors import of_machine, ratios
-from harness.record.floors import calibration_path, facts_of, floors, stated_facts
+from harness.record.floors import calibration_path, facts_of, floors
 from harness.record.lock import Busy, RunLock
 from harness.record.streams import read_machine, streams_path
 from harness.record.trials import Kind, LoadState, Trial, TrialError, brief
@@ -225,9 +225,20 @@ def test_another_machines_stream_is_refused_before_anything_is_measured(root: Pa
 def test_trials_of_another_kernel_stay_and_do_not_count(root: Path, clock: list[float]) -> None:
     found, _ = call(root, clock, 36)
     done = read_machine(root, SLUG)
-    older = [replace(trial, fingerprint={**FACTS, "kernel": "2.6"}) for trial in done]
-    assert calibration_of(SLUG, [*older, *done], None) == calibration_of(SLUG, done, None)
-    assert found.document["trials"] == json.loads(calibration_of(SLUG, done, None))["trials"]
+    for facts in ({**FACTS, "kernel": "2.6"}, None):
+        older = [replace(trial, fingerprint=facts) for trial in done]
+        assert calibration_of(SLUG, [*older, *done]) == calibration_of(SLUG, done)
+    assert found.document["trials"] == json.loads(calibration_of(SLUG, done))["trials"]
+
+
+def test_a_call_under_another_interpreter_leaves_what_the_streams_say(root: Path, clock: list[float]) -> None:
+    """Its own trials are of another machine; the file follows from the streams alone, before the call and after it."""
+    call(root, clock, 36)
+    file = streams_path(root, SLUG) / "null.jsonl"
+    file.write_text(file.read_text().replace(f'"python":"{FACTS["python"]}"', '"python":"3.1.4"'))
+    calibration_path(root, SLUG).write_bytes(calibration_of(SLUG, read_machine(root, SLUG)))
+    call(root, clock, 4)
+    assert calibration_path(root, SLUG).read_bytes() == calibration_of(SLUG, read_machine(root, SLUG))
 
 
 # What is computed
@@ -240,14 +251,14 @@ def test_floors_are_those_of_score_on_the_streams_of_this_project(
     slugs = {trial.machine for trial in trials}
     assert slugs
     for slug in slugs:
-        mine, stated = read_machine(repo, slug), stated_facts(repo, slug)
-        wanted, facts = of_machine([trial for trial in trials if trial.machine == slug], stated)
-        document = json.loads(calibration_of(slug, mine, stated))
+        mine = read_machine(repo, slug)
+        wanted, facts = of_machine([trial for trial in trials if trial.machine == slug])
+        document = json.loads(calibration_of(slug, mine))
         assert {name: row["floor"] for name, row in document["floors"].items()} == {
             name: round(floor.size, 5) for name, floor in wanted.items()
         }
         assert document["fingerprint"] == facts
-        assert calibration_path(repo, slug).read_bytes() == calibration_of(slug, mine, stated)
+        assert calibration_path(repo, slug).read_bytes() == calibration_of(slug, mine)
 
 
 def test_an_old_file_and_a_new_one_give_the_same_floors(root: Path, clock: list[float]) -> None:
@@ -296,15 +307,13 @@ def test_a_trial_is_judged_at_the_margin_that_it_was_recorded_at() -> None:
     """1.5 % slower and constant: beyond 1 %, within the 2 % of an unknown floor."""
     pairs = ((1e6, 1.015e6),) * 112
     null = Trial("a", Kind.NULL, 1.0, 1, SLUG, "x", pairs, planned=20, fingerprint=FACTS, suite=1)
-    told = [
-        json.loads(calibration_of(SLUG, [replace(null, delta=delta)], None))["suites"]["red"] for delta in (None, 0.01)
-    ]
+    told = [json.loads(calibration_of(SLUG, [replace(null, delta=delta)]))["suites"]["red"] for delta in (None, 0.01)]
     assert told == [0, 1]
 
 
 def test_what_is_undefined_is_null_and_not_zero() -> None:
     null = Trial("a", Kind.NULL, 1.0, 1, SLUG, "x", ((1.0, 1.0),) * 3, planned=3, fingerprint=FACTS)
-    document = json.loads(calibration_of(SLUG, [null], None))
+    document = json.loads(calibration_of(SLUG, [null]))
     assert state_of(null) == AS_IT_WAS
     assert document["points"]["a"]["load"] == {AS_IT_WAS: {"pairs": 3, "spread": None}}
     assert document["points"]["a"]["null"]["undecided"] == 1

@@ -10,7 +10,7 @@ import pytest
 
 from harness.judge.floor import Floor
 from harness.measure import machine
-from harness.record.floors import FACTS, calibration_path, facts_of, floors, stated_facts, write_floors
+from harness.record.floors import FACTS, calibration_path, facts_of, floors, write_floors
 
 FOUND = {"b_ns[n=2]": Floor(0.00212, 30, 1920, 0.0181, 0.0051), "a_ns": Floor(0.001, 30, 1920, 0.016, 0.002)}
 HERE = {name: f"{name} of the box" for name in FACTS} | {"cores": 2, "libc": "glibc 2.36"}
@@ -68,15 +68,6 @@ def test_the_facts_are_among_those_of_a_fingerprint() -> None:
     assert set(FACTS) <= set(fingerprint)
     assert {"cores", "cpu_model", "kernel", "python"} <= set(FACTS)
     assert facts_of(fingerprint) == {name: fingerprint[name] for name in FACTS}
-
-
-def test_stated_facts_are_those_of_the_file(tmp_path: Path) -> None:
-    assert stated_facts(tmp_path, "box") is None
-    file = write_floors(tmp_path, "box", FOUND, HERE)
-    assert stated_facts(tmp_path, "box") == facts_of(HERE)
-    for text in ("", "[]", '{"fingerprint": 3}', "\xff"):
-        file.write_text(text, encoding="latin-1")
-        assert stated_facts(tmp_path, "box") is None
 
 
 def test_a_floor_above_five_percent_is_unknown_and_is_named(tmp_path: Path) -> None:

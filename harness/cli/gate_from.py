@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,14 +21,11 @@ __all__ = ["compare_files"]
 
 def compare_files(arguments: argparse.Namespace) -> Exit:
     """Compare two files bench by bench; the exit code is that of a gate."""
-    from harness.jobs.compare_files import compare
-    from harness.judge.compose import claim_of, compose
-    from harness.judge.rule import DELTA
-    from harness.record.plain import plain
+    from harness.jobs.compare_files import compare, judged
+    from harness.record.gate_from import encode
     from harness.record.store import find_root, write_atomic
     from harness.report.gate_page import decided_by, sentence_of_comparison
     from harness.report.inert import encoding_of, inert
-    from kpis.terms.kpi import Gate
 
     base, head = (Path(name) for name in vars(arguments)["from"])
     if arguments.json not in (None, "-") and is_input(arguments.json, (base, head, *kept(find_root(Path.cwd())))):
@@ -37,17 +33,11 @@ def compare_files(arguments: argparse.Namespace) -> Exit:
         return Exit.UNUSABLE
     compared = compare(base, head)
     rows = compared.rows
-    claims = [claim_of(row.name, row.comparison, Gate.TIMED, row.direction) for row in rows]
-    verdict = compose(claims, compared.coverage)
+    file = judged(compared)
+    verdict = file.verdict
     for notice in compared.notices:
         say(notice)
-    document = {
-        "schema": "harness.gate-from/1",
-        "delta": DELTA,
-        "verdict": {**plain(verdict, "$"), "passed": verdict.passed},
-        "rows": [{"name": row.name, **plain(row.comparison, "$")} for row in rows],
-    }
-    blob = (json.dumps(document, indent=1, sort_keys=True, allow_nan=False) + "\n").encode()
+    blob = encode(file)
     # Stored before anything is shown: a reader that goes away must not cost the result.
     if arguments.json == "-":
         sys.stdout.buffer.write(blob)

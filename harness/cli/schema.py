@@ -13,6 +13,8 @@ NAMES = {
     "run": "the run file",
     "kpi": "a user's KPI table",
     "baseline": "the record of a layer, as its TOML reads",
+    "gate": "what gate --json writes",
+    "gate-from": "what gate --from A B --json writes",
     "ratchet": "what ratchet check --json writes",
     "calibration": "the floors of a machine, calibration.json",
     "replay": "what replay --json writes",
@@ -60,6 +62,19 @@ def _document(name: str) -> dict[str, Any]:
         from harness.record.verdict_file import verdict_schema
 
         return verdict_schema()
-    from harness.record.published import baseline_schema, calibration_schema, ratchet_schema
+    from harness.record.published import (
+        baseline_schema,
+        calibration_schema,
+        gate_from_schema,
+        gate_schema,
+        ratchet_schema,
+    )
 
-    return {"baseline": baseline_schema, "ratchet": ratchet_schema, "calibration": calibration_schema}[name]()
+    makes = {
+        "baseline": baseline_schema,
+        "calibration": calibration_schema,
+        "gate": gate_schema,
+        "gate-from": gate_from_schema,
+        "ratchet": ratchet_schema,
+    }
+    return makes[name]()

@@ -16,14 +16,16 @@ from harness.formats.bench_detect import read
 from harness.formats.bench_json import plain_bytes
 from harness.formats.limits import FormatError, Limits, printable
 from harness.judge.comparable import differing
-from harness.judge.compose import coverage_of
+from harness.judge.compose import claim_of, compose, coverage_of
 from harness.judge.independent import compare_all
+from harness.judge.rule import DELTA
+from harness.record.gate_from import GateFromFile, GateFromRow
 from kpis.terms.bench import Bench, BenchFile
 from kpis.terms.claim import Coverage
 from kpis.terms.comparison import Comparison, State
-from kpis.terms.kpi import Direction
+from kpis.terms.kpi import Direction, Gate
 
-__all__ = ["Compared", "Row", "compare", "compare_benches", "read_file"]
+__all__ = ["Compared", "Row", "compare", "compare_benches", "judged", "read_file"]
 
 
 class Row(NamedTuple):
@@ -99,6 +101,28 @@ def compare_benches(base: BenchFile, head: BenchFile) -> Compared:
     rows += [Row(name, _new(name, bench), bench.direction) for name, bench in new.items() if name not in old]
     coverage = coverage_of({row.name: row.comparison for row in rows})
     return Compared(base, head, tuple(rows), coverage, _notices(base, head, len(common)))
+
+
+def judged(compared: Compared) -> GateFromFile:
+    """The rows with the verdict over them, as they are written."""
+    claims = [claim_of(row.name, row.comparison, Gate.TIMED, row.direction) for row in compared.rows]
+    rows = [_written(row.name, row.comparison) for row in compared.rows]
+    return GateFromFile(delta=DELTA, verdict=compose(claims, compared.coverage), claims=claims, rows=rows)
+
+
+def _written(name: str, found: Comparison) -> GateFromRow:
+    return GateFromRow(
+        name=name,
+        state=found.state,
+        ratio=found.ratio,
+        low=found.low,
+        high=found.high,
+        pairs=found.pairs,
+        smallest_visible=found.smallest_visible,
+        alpha=found.alpha,
+        evidence=list(found.evidence),
+        warnings=list(found.warnings),
+    )
 
 
 def _removed(name: str, bench: Bench) -> Comparison:

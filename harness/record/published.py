@@ -1,4 +1,4 @@
-"""The JSON Schemas of what stands beside the run file: a baseline file, a ratchet file, a calibration.
+"""The JSON Schemas of what stands beside the run file: a baseline file, a gate file, a ratchet file, a calibration.
 
 Each follows from the types that are written, so that it cannot describe another file than ours. A baseline file is
 TOML: its tables are objects here, its dates are texts, and what does not apply is left out, not null. Refuses to
@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
-from harness.record import baseline, floors, ratchet
+from harness.record import baseline, floors, gate, gate_from, ratchet
 from kpis.terms.kpi import Estimand, Gate
 
-__all__ = ["baseline_schema", "calibration_schema", "ratchet_schema"]
+__all__ = ["baseline_schema", "calibration_schema", "gate_from_schema", "gate_schema", "ratchet_schema"]
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _NULL = {"type": "null"}
@@ -111,10 +111,24 @@ def _of(kind: type, name: str) -> dict[str, Any]:
     return {"$schema": _DRAFT, "title": name, **msgspec.json.schema(kind)}
 
 
+def gate_schema() -> dict[str, Any]:
+    """The JSON Schema of a gate file as we write it: every key is there, null where it does not apply."""
+    return _judged(gate.GateFile, gate.SCHEMA)
+
+
+def gate_from_schema() -> dict[str, Any]:
+    """The JSON Schema of what ``gate --from`` writes."""
+    return _judged(gate_from.GateFromFile, gate_from.SCHEMA)
+
+
 def ratchet_schema() -> dict[str, Any]:
     """The JSON Schema of a ratchet file as we write it: every key is there, null where it does not apply."""
-    document = _of(ratchet.RatchetFile, ratchet.SCHEMA)
-    document["$defs"]["RatchetFile"]["properties"]["schema"] = {"const": ratchet.SCHEMA}
+    return _judged(ratchet.RatchetFile, ratchet.SCHEMA)
+
+
+def _judged(kind: type, name: str) -> dict[str, Any]:
+    document = _of(kind, name)
+    document["$defs"][kind.__name__]["properties"]["schema"] = {"const": name}
     document["$defs"]["Verdict"]["properties"]["passed"] = {"type": "boolean"}
     for definition in document["$defs"].values():
         if "properties" in definition:

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from harness.record.published import gate_schema
 from tests.harness.cli.own import Command
+from tests.schema_check import faults
 
 SOURCE = "def work():\n    return sum(range(2000))\n\n\ndef count():\n    return 3\n"
 
@@ -84,7 +86,11 @@ def gate(loopladder: Command, root: Path, *words: str) -> tuple[int, dict]:
     kpis = ("--kpi", "work_ns", "work_count")
     done = loopladder("gate", "--against", "HEAD", *kpis, "--json", "-", *words, cwd=root)
     assert "Traceback" not in done.stderr, done.stderr
-    return done.returncode, json.loads(done.stdout) if done.stdout else {"error": done.stderr}
+    if not done.stdout:
+        return done.returncode, {"error": done.stderr}
+    found = json.loads(done.stdout)
+    assert faults(found, gate_schema()) == [], "as it is published"
+    return done.returncode, found
 
 
 def states(file: dict) -> dict[str, str]:

@@ -17,7 +17,12 @@ from harness.cli.main import main
 from harness.cli.schema import NAMES
 from harness.record.baseline_read import BaselineError, decode
 from harness.record.floors import write_floors
+from harness.record.gate import encode as encode_gate
 from harness.record.ratchet import encode
+from kpis.terms.comparison import State
+from tests.harness.gating.test_gate_page import CLEAN
+from tests.harness.gating.test_gate_page import file as gate_of
+from tests.harness.gating.test_gate_page import row as gate_row
 from tests.harness.jobs.recorded import SLUG, Lab
 from tests.schema_check import faults
 
@@ -70,6 +75,20 @@ def test_a_calibration_without_trials_is_as_published(printed: Printed, tmp_path
     assert faults(document, printed("calibration")) == []
     assert faults({**document, "schema": "harness.run/1"}, printed("calibration")) != []
     assert faults({**document, "floors": {"a": {"floor": "1 %"}}}, printed("calibration")) != []
+
+
+def test_a_gate_file_holds_every_key_and_known_words(printed: Printed) -> None:
+    schema = printed("gate")
+    document = json.loads(encode_gate(gate_of([gate_row(State.REGRESSED, ratio=1.1), gate_row(State.VOID)], CLEAN)))
+    assert faults(document, schema) == []
+    for key in document:
+        assert faults({name: value for name, value in document.items() if name != key}, schema) == [f"$ has no {key}"]
+    for key in document["rows"][0]:
+        spoilt = copy.deepcopy(document)
+        del spoilt["rows"][0][key]
+        assert faults(spoilt, schema) == [f"$.rows[0] has no {key}"]
+    document["rows"][1]["state"] = "fine"
+    assert faults(document, schema) == ["$.rows[1].state is 'fine'"]
 
 
 def test_each_ratchet_file_is_as_published(printed: Printed, tmp_path: Path) -> None:

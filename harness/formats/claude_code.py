@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import BinaryIO
 
-from harness.formats.claude_lines import NotALineError, decode
+from harness.formats.claude_decode import NotALineError, decode
 from harness.formats.claude_session import Session
 from harness.formats.claude_sniff import session_score
 from harness.formats.jsonl import LineLog, raw_lines

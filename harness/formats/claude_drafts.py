@@ -10,7 +10,8 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
 from harness.formats.branch import Link
-from harness.formats.claude_lines import Line, Message, Usage, count_of
+from harness.formats.claude_lines import Line, Message, Usage
+from harness.formats.session_numbers import count_of
 from kpis.terms.trace import EventKind, Outcome, ThreadKind, ToolOp, UserKind
 
 __all__ = ["BlockDraft", "CallDraft", "EventDraft", "Gathered", "RequestDraft", "TurnDraft"]

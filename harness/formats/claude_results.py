@@ -12,7 +12,8 @@ from hashlib import blake2b
 import msgspec
 
 from harness.formats.claude_run_lines import RunPart
-from harness.formats.tool_names import COMMAND_KEYS, Tool, about, reading_of
+from harness.formats.tool_names import Tool
+from harness.formats.tool_readings import COMMAND_KEYS, about, reading_of
 from kpis.terms.trace import ToolOp
 
 __all__ = ["digest_of", "given_of", "string_in", "text_of"]

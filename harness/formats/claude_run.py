@@ -16,10 +16,12 @@ from typing import ClassVar
 
 import msgspec
 
-from harness.formats.claude_lines import NotALineError
+from harness.formats.claude_decode import NotALineError
+from harness.formats.claude_notice_lines import notice_of
 from harness.formats.claude_run_finish import finished
 from harness.formats.claude_run_gather import Gather
-from harness.formats.claude_run_lines import decode_fast, decode_leniently, notice_of, stamp_ms
+from harness.formats.claude_run_lenient import decode_leniently
+from harness.formats.claude_run_lines import decode_fast
 from harness.formats.claude_run_notices import NOTHING_IN_IT
 from harness.formats.claude_run_state import FileState
 from harness.formats.claude_sniff import session_score
@@ -27,6 +29,7 @@ from harness.formats.jsonl import BOM, RawLine, first_objects
 from harness.formats.limits import Limits
 from harness.formats.pseudonym import safe_id
 from harness.formats.run_format import Origin, Source
+from harness.formats.session_numbers import stamp_ms
 from kpis.terms.trace import Issue, TraceEvent
 
 __all__ = ["ClaudeCodeRun", "read_lines"]

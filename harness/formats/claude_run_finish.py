@@ -59,7 +59,7 @@ def finished(gather: Gather, files: Sequence[FileState], source_format: str) -> 
 
 def threads(gather: Gather) -> Iterator[TraceEvent]:
     """The threads that hold anything, and their turns."""
-    mentioned = {event.thread_id for event in gather.events}
+    mentioned = {event.thread_id for event in gather.events.all}
     for thread in gather.threads.all.values():
         if thread.turns or thread.thread_id in mentioned:
             yield Thread(thread.thread_id, thread.kind, thread.parent, thread.spawned_by, agent=thread.agent)
@@ -140,7 +140,7 @@ def events(gather: Gather, walked: Walked) -> Iterator[Event]:
     """All events, those that no line tells among them."""
     for thread in gather.threads.all.values():
         yield from _compactions(thread, gather, walked)
-    for event in gather.events:
+    for event in gather.events.all:
         yield Event(
             event.kind,
             event.thread_id,
@@ -179,7 +179,7 @@ def _compactions(thread: ThreadState, gather: Gather, walked: Walked) -> Iterato
     The call that wrote the summary is in no file, so what it cost is not known here.
     """
     waiting: defaultdict[int, list[EventDraft]] = defaultdict(list)
-    for event in gather.events:
+    for event in gather.events.all:
         if event.kind is EventKind.COMPACTION and event.thread_id == thread.thread_id:
             waiting[-1 if event.before is None else event.before.index].append(event)
     resumed = {id(gather.chain.owners[at]) for at in walked.resumes} if thread is gather.threads.main else set()

@@ -7,23 +7,22 @@ is counted at nearly the speed at which it is parsed. This module refuses to gue
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from harness.formats.claude_chain import ROOT, UNKNOWN, Chain, Owner
+from harness.formats.claude_notice_lines import notice_of
 from harness.formats.claude_results import digest_of
 from harness.formats.claude_run_calls import Calls
-from harness.formats.claude_run_lines import RunBlock, RunLine, RunMessage, RunUsage, Structured, notice_of, stamp_ms
+from harness.formats.claude_run_events import Events
+from harness.formats.claude_run_lines import RunLine, RunMessage, RunUsage
 from harness.formats.claude_run_notices import take_notice
 from harness.formats.claude_run_requests import Requests
-from harness.formats.claude_run_state import EventDraft, FileState, Names, ThreadState
+from harness.formats.claude_run_state import FileState, Names, ThreadState
 from harness.formats.claude_run_threads import Threads, first_text
-from harness.formats.claude_tools import INTERRUPTED
-from kpis.terms.trace import EventKind, Request, RequestStatus, ToolCall, UserKind
+from harness.formats.claude_run_users import UserLines
+from harness.formats.session_numbers import stamp_ms
+from kpis.terms.trace import EventKind, ToolCall, UserKind
 
 __all__ = ["Gather"]
 
-_INTERRUPTED = INTERRUPTED.decode("ascii")
-_OPENED_BY = (("Stop hook feedback", UserKind.HOOK), ("<task-notification>", UserKind.SYSTEM))
 _SERVED = frozenset(("server_tool_use", "mcp_tool_use"))
 _LIMITED = ("rate limit", "rate_limit", "limit reached", "usage limit")
 
@@ -42,11 +41,11 @@ class Gather:
         self._main = self.threads.main
         self.calls = Calls(calls, self.threads, names)
         self.requests = Requests(names)
-        self.events: list[EventDraft] = []
+        self.events = Events()
         self.file = FileState("", 0)
         self._chained = chained
+        self._user = UserLines(self.calls, self.requests, self.threads, self.events).add
         self._seen = self.chain.place
-        self._told: set[tuple[EventKind, str, int, str | None]] = set()
         self._previous = b""
         self._results: set[str] = set()
         self._streaming: dict[str, str] = {}
@@ -85,7 +84,7 @@ class Gather:
         if kind == "assistant":
             owner = self._assistant(line, message, thread, when, raw, number)
         else:
-            owner = self._user(line, message, thread, when, number)
+            owner = self._user(line, message, thread, when, number, file)
         if thread is not main or not self._chained:
             if uuid is not None:
                 self._seen[uuid] = UNKNOWN
@@ -128,19 +127,6 @@ class Gather:
         named = line.is_sidechain and line.agent_id is not None
         return self.threads.of(line, None) if named else self.threads.main
 
-    def event(
-        self, kind: EventKind, thread: ThreadState, when: int, number: int, detail: str | None = None
-    ) -> EventDraft | None:
-        """Note an event; None where a copied history tells it again."""
-        if when:
-            mark = (kind, thread.thread_id, when, detail)
-            if mark in self._told:
-                return None
-            self._told.add(mark)
-        event = EventDraft(kind, thread.thread_id, when, number, self.file.name, thread.request, detail=detail)
-        self.events.append(event)
-        return event
-
     def _notice(self, line: RunLine, raw: bytes, number: int) -> None:
         """A line that is no message: who goes on from it goes on from its parent."""
         uuid = line.uuid
@@ -161,7 +147,8 @@ class Gather:
         if (message.model == "<synthetic>" or line.is_api_error_message) and not _spent(message.usage):
             said = (first_text(message.content) or "")[:400].lower()
             limited = any(words in said for words in _LIMITED)
-            self.event(EventKind.RATE_LIMIT if limited else EventKind.ERROR, thread, when, number, "no_answer")
+            fault = EventKind.RATE_LIMIT if limited else EventKind.ERROR
+            self.events.note(fault, thread, when, number, file, "no_answer")
             return None
         turn = thread.turn
         if turn is None:
@@ -195,60 +182,6 @@ class Gather:
         if own:
             request.visible_chars = (request.visible_chars or 0) + chars
         return request
-
-    def _user(self, line: RunLine, message: RunMessage, thread: ThreadState, when: int, number: int) -> Owner | None:
-        file = self.file
-        content = message.content
-        results = size = 0
-        text = ""
-        owner: Owner | None = None
-        if isinstance(content, list):
-            told = line.tool_use_result
-            structured = told if type(told) is Structured and len(content) == 1 else None
-            for block in content:
-                if block.type == "tool_result":
-                    results += 1
-                    call = self.calls.answered(block, structured, thread, when, number, file)
-                    if owner is None and call is not None:
-                        owner = call if call.request_id is None else self._asked(call, thread)
-                elif block.type == "text" and block.text:
-                    text = text or block.text
-                    size += len(block.text)
-        elif content is not None:
-            text, size = content, len(content)
-        turn = thread.turn
-        if text.startswith(_INTERRUPTED):
-            self.event(EventKind.ABORT, thread, when, number)
-            if thread.request is not None and thread.request.stop_reason is None:
-                thread.request.status = RequestStatus.ABORTED
-        elif line.is_compact_summary:
-            owner = turn = self.threads.opened(thread, UserKind.COMPACT_SUMMARY, when, number, file, size)
-            self._summarised(thread, content, when, number)
-        elif not results and not line.is_meta and not text.startswith("<local-command-"):
-            kind = UserKind.HUMAN if thread is self.threads.main else UserKind.TOOL
-            kind = next((opened for words, opened in _OPENED_BY if text.startswith(words)), kind)
-            owner = turn = self.threads.opened(thread, kind, when, number, file, size)
-        if turn is None:
-            turn = self.threads.opened(thread, UserKind.TOOL if results else UserKind.SYSTEM, when, number, file, size)
-        turn.t_end = max(turn.t_end, when)
-        return owner
-
-    def _asked(self, call: ToolCall, thread: ThreadState) -> Request | None:
-        """The request that made the call, most often the thread's last."""
-        last = thread.request
-        if last is not None and last.request_id == call.request_id:
-            return last
-        return self.requests.all.get(call.request_id or "")
-
-    def _summarised(
-        self, thread: ThreadState, content: str | Sequence[RunBlock] | None, when: int, number: int
-    ) -> None:
-        """A summary belongs to the compaction ahead of it; the oldest builds write no boundary."""
-        event = thread.compaction or self.event(EventKind.COMPACTION, thread, when, number)
-        if event is not None:
-            texts = (content,) if isinstance(content, str) else (block.text for block in content or ())
-            event.summary_bytes = sum(len(text.encode("utf-8", "surrogatepass")) for text in texts if text)
-        thread.compaction = None
 
 
 def _spent(usage: RunUsage | None) -> bool:

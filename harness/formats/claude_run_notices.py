@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.formats.claude_lines import KNOWN_KINDS
-from harness.formats.claude_run_lines import Notice, RunLine, notice_of, stamp_ms
+from harness.formats.claude_notice_lines import Notice, notice_of
+from harness.formats.claude_run_lines import RunLine
 from harness.formats.claude_run_state import EventDraft
 from harness.formats.claude_stream_result import result_of, settled_of
 from harness.formats.pseudonym import safe_kind, safe_name
+from harness.formats.session_numbers import stamp_ms
 from kpis.terms.trace import EventKind
 
 if TYPE_CHECKING:
@@ -58,7 +60,7 @@ def take_notice(gather: Gather, line: RunLine, raw: bytes, number: int) -> None:
 
 
 def _event(gather: Gather, kind: EventKind, line: RunLine, number: int, detail: str | None) -> EventDraft | None:
-    return gather.event(kind, gather.thread_of(line), stamp_ms(line.timestamp), number, detail)
+    return gather.events.note(kind, gather.thread_of(line), stamp_ms(line.timestamp), number, gather.file, detail)
 
 
 def _system(gather: Gather, line: RunLine, notice: Notice, number: int) -> None:

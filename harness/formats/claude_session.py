@@ -13,12 +13,14 @@ from collections.abc import Iterator, Sequence
 
 from harness.formats.branch import Link
 from harness.formats.claude_conversation import MAIN
+from harness.formats.claude_decode import text_bytes
 from harness.formats.claude_drafts import BlockDraft, CallDraft, EventDraft, Gathered, RequestDraft, TurnDraft
 from harness.formats.claude_finish import finished
-from harness.formats.claude_lines import KNOWN_KINDS, Block, Line, Message, count_of, text_bytes, unix_ms
+from harness.formats.claude_lines import KNOWN_KINDS, Block, Line, Message
 from harness.formats.claude_tools import INTERRUPTED, agent_of, outcome_of
 from harness.formats.pseudonym import Pseudonyms, safe_id, safe_kind, safe_name
-from harness.formats.tool_names import op_of
+from harness.formats.session_numbers import count_of, unix_ms
+from harness.formats.tool_readings import op_of
 from kpis.terms.trace import EventKind, Issue, ThreadKind, TraceEvent, UserKind
 
 __all__ = ["Session"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from harness.formats.claude_lines import KNOWN_KINDS, NotALineError, decode
+from harness.formats.claude_decode import NotALineError, decode
+from harness.formats.claude_lines import KNOWN_KINDS
 from harness.formats.jsonl import first_objects
 from harness.formats.limits import FormatError, Limits, check_depth
 

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from harness.formats.claude_notice_lines import notice_of
 from harness.formats.claude_run import read_lines
 from harness.formats.claude_run_finish import PLACEHOLDER, events, recording, threads
 from harness.formats.claude_run_gather import Gather
 from harness.formats.claude_run_issues import issues
-from harness.formats.claude_run_lines import notice_of, stamp_ms
 from harness.formats.claude_run_state import FileState
 from harness.formats.claude_stream_result import facts_of
 from harness.formats.jsonl import first_objects
 from harness.formats.limits import FormatError, Limits, check_depth
 from harness.formats.pseudonym import safe_id, safe_name
 from harness.formats.run_format import Origin, Source
+from harness.formats.session_numbers import stamp_ms
 from kpis.terms.trace import Issue, IssueCode, Outcome, Request, Severity, TraceEvent
 
 __all__ = ["ClaudeStream"]

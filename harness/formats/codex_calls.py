@@ -17,7 +17,8 @@ from harness.formats.codex_lines import plain
 from harness.formats.codex_results import duration_of, outcome_of, result_of
 from harness.formats.codex_shapes import Item
 from harness.formats.pseudonym import safe_id, safe_name
-from harness.formats.tool_names import ToolReading, reading_of, target_of
+from harness.formats.tool_names import ToolReading
+from harness.formats.tool_readings import reading_of, target_of
 from kpis.terms.trace import Outcome, TimeBasis, ToolCall, ToolOp
 
 __all__ = ["CALLS", "RESULTS", "Calls", "Place", "digest_of"]

@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from harness.formats.claude_lines import unix_ms
 from harness.formats.codex_lines import BadLineError, decode, plain
 from harness.formats.codex_shapes import Bare, Item, Line
 from harness.formats.codex_stream import ZSTD, unpacked_head
@@ -19,6 +18,7 @@ from harness.formats.jsonl import first_objects
 from harness.formats.limits import Limits
 from harness.formats.pseudonym import safe_id, safe_name
 from harness.formats.run_format import Origin
+from harness.formats.session_numbers import unix_ms
 from kpis.terms.trace import ThreadKind
 
 __all__ = ["ENVELOPES", "Session", "described", "named_session", "origin_of", "sniffed"]

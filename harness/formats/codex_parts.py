@@ -11,13 +11,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 
-from harness.formats.claude_lines import unix_ms
 from harness.formats.codex_lines import BadLineError, decode
 from harness.formats.codex_origin import Session, described, named_session
 from harness.formats.codex_shapes import Line
 from harness.formats.codex_stream import RolloutLines
 from harness.formats.limits import Limits
 from harness.formats.run_format import Source
+from harness.formats.session_numbers import unix_ms
 from kpis.terms.trace import Issue, IssueCode, Recording, Severity, ThreadKind
 
 __all__ = ["Part", "parents_first", "threads_of"]

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from harness.formats.claude_lines import unix_ms
 from harness.formats.codex_answers import Answers
 from harness.formats.codex_calls import CALLS, RESULTS, Calls, Place, digest_of
 from harness.formats.codex_copies import CallKey, Copies, Lineage, key_of_call
@@ -19,6 +18,7 @@ from harness.formats.codex_lines import plain, text_of
 from harness.formats.codex_origin import Session
 from harness.formats.codex_shapes import Item, Line
 from harness.formats.pseudonym import safe_id, safe_kind, safe_name
+from harness.formats.session_numbers import unix_ms
 from kpis.terms.trace import EventKind, RequestStatus, ThreadKind, UserKind
 
 __all__ = ["Gathered", "TurnDraft"]

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from harness.formats.claude_lines import count_of
 from harness.formats.codex_shapes import Counts, Info
+from harness.formats.session_numbers import count_of
 from kpis.terms.trace import Provenance, Tokens
 
 __all__ = ["Meter", "Vector"]

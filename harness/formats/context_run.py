@@ -16,7 +16,8 @@ from typing import Any, ClassVar
 import msgspec
 
 from harness.formats.context_events import looks_like, read_context_file
-from harness.formats.context_trace import safe_header, times_of, trace_of
+from harness.formats.context_kept import safe_header, times_of
+from harness.formats.context_trace import trace_of
 from harness.formats.json_files import in_order
 from harness.formats.jsonl import first_objects
 from harness.formats.limits import FormatError, Limits, printable

@@ -1,29 +1,27 @@
 """A run that was recorded for its context, said in the words of the neutral trace.
 
-A session is a thread, and what was asked beside it (compaction, sub-agents, the rest) a thread of its own. Folds that
-failed are in no trace: nothing was compacted. Refuses to guess: times that are no Unix times are none, and a prompt
-without its cached part is one number.
+A session is a thread, and what was asked beside it (compaction, sub-agents, the rest) a thread of its own. This module
+refuses to tell of folds that failed: nothing was compacted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from types import MappingProxyType
 
+from harness.formats.context_kept import times_of
+from harness.formats.context_tokens import tokens_of
 from harness.formats.pseudonym import safe_id, safe_name
-from harness.formats.whole_json import as_ms, canonical
+from harness.formats.whole_json import canonical
 from kpis.formulas.context.evaluate_behaviour import succeeded
-from kpis.terms.context_run import Action, ContextRequest, ContextRun, Fold, RunHeader
-from kpis.terms.context_words import Family, FoldMode, PriceBasis, Purpose
+from kpis.terms.context_run import Action, ContextRequest, ContextRun, Fold
+from kpis.terms.context_words import Family, FoldMode, Purpose
 from kpis.terms.trace import (
     Event,
     EventKind,
     Issue,
     IssueCode,
     Outcome,
-    Provenance,
     Request,
     RequestStatus,
     RunFacts,
@@ -31,13 +29,12 @@ from kpis.terms.trace import (
     Thread,
     ThreadKind,
     TimeBasis,
-    Tokens,
     ToolCall,
     ToolOp,
     TraceEvent,
 )
 
-__all__ = ["safe_header", "times_of", "trace_of"]
+__all__ = ["trace_of"]
 
 _THREADS = {
     Purpose.MAIN: ThreadKind.MAIN,
@@ -57,37 +54,6 @@ _OPS = {
     Family.OTHER: ToolOp.OTHER,
 }
 _HARMLESS = (Family.READ, Family.SEARCH, Family.RECALL)
-_PROMPT_BY = {
-    basis: MappingProxyType(
-        {"unattributed": Provenance.MODELLED if basis is PriceBasis.ESTIMATED else Provenance.DERIVED}
-    )
-    for basis in PriceBasis
-}
-_SECONDS = 1e9
-"""A smaller time is no Unix time of this age, in seconds or milliseconds: it counts from a beginning of its own."""
-
-
-def times_of(*values: float | None) -> tuple[int | None, ...]:
-    """Each of ``values`` as Unix milliseconds; None where it is no Unix time, in seconds or milliseconds."""
-    return tuple(None if value is None or value < _SECONDS else as_ms(value) for value in values)
-
-
-def safe_header(header: RunHeader) -> RunHeader:
-    """``header`` with its ids and names as they are kept: equal stays equal, and no text passes for a name."""
-    return replace(
-        header,
-        run_id=safe_id(header.run_id),
-        case_id=safe_id(header.case_id),
-        arm=safe_name(header.arm),
-        harness_rev=safe_name(header.harness_rev),
-        policy_rev=safe_name(header.policy_rev),
-        semantic_mode=safe_name(header.semantic_mode),
-        tokenizer=replace(header.tokenizer, id=safe_name(header.tokenizer.id)),
-        sessions=tuple(map(safe_id, header.sessions)),
-        model=None if header.model is None else safe_name(header.model),
-        provider=None if header.provider is None else safe_name(header.provider),
-        pair_key=None if header.pair_key is None else safe_id(header.pair_key),
-    )
 
 
 def trace_of(run: ContextRun, name: str) -> Iterator[TraceEvent | Issue]:
@@ -150,7 +116,7 @@ class _Telling:
             thread,
             0,
             self._index(Request, thread),
-            _tokens(told, self.run.header.tokenizer.basis),
+            tokens_of(told, self.run.header.tokenizer.basis),
             model=self.run.header.model,
             status=RequestStatus.OK if told.ok else RequestStatus.ERROR,
             t_first=first,
@@ -237,20 +203,3 @@ def _owner(fold: Fold, requests: Sequence[ContextRequest]) -> ContextRequest | N
     shows = (each for each in reversed(before) if any(node.id in replaced for node in each.nodes or ()))
     last = before[-1] if before else None
     return next(shows, last) if replaced else last
-
-
-def _tokens(told: ContextRequest, basis: PriceBasis) -> Tokens:
-    """The provider's own counters; where they do not split the prompt, what is left of it as one number."""
-    usage = told.usage
-    fresh, read = (None, None) if usage is None else (usage.input_uncached, usage.cache_read)
-    write, out = (None, None) if usage is None else (usage.cache_write, usage.output)
-    rest: int | None = None
-    provenance: Mapping[str, Provenance] = {}
-    if fresh is None or read is None:
-        known = sum(part for part in (fresh, read, write) if part is not None)
-        whole = told.prompt
-        if whole is None and usage is not None and usage.total is not None and out is not None:
-            whole = usage.total - out
-        if whole is not None and whole >= known:
-            rest, provenance = whole - known, _PROMPT_BY[basis]
-    return Tokens(fresh, read, cache_write_other=write, out_total=out, unattributed=rest, provenance=provenance)

@@ -22,11 +22,11 @@ from kpis.terms.evaluation_case import ABSENT, Case, CustomRule, TokenCounts, To
 from kpis.terms.evaluation_settings import Settings
 from kpis.terms.evaluation_words import BUNDLES, Bundle, Severity
 
-__all__ = ["ALL", "case_of", "custom_rule", "deployed_rule", "read_case"]
+__all__ = ["ALL", "CASE_KEYS", "case_of", "custom_rule", "deployed_rule", "read_case"]
 
 ALL = "all"
 _TYPES = (*(bundle.value for bundle in BUNDLES), ALL)
-_KNOWN = (
+CASE_KEYS = (
     "id",
     "output",
     "input",
@@ -39,6 +39,7 @@ _KNOWN = (
     "deployed_rules",
     "config",
 )
+"""What a case may say; any other key is kept beside it."""
 _RULE_KEYS = ("name", "type", "config", "weight")
 _DEPLOYED_KEYS = ("id", "severity", "eval_type", "definition")
 _MOST_LOOKED_AT = 20
@@ -81,7 +82,7 @@ def case_of(value: object, settings: Settings, rules: tuple[CustomRule, ...] = (
         deployed_rule(Keys(each, f"deployed_rules[{at}]"), closed=closed)
         for at, each in enumerate(keys.items("deployed_rules") or [])
     ]
-    extra = {key: member for key, member in keys.plain().items() if key not in _KNOWN}
+    extra = {key: member for key, member in keys.plain().items() if key not in CASE_KEYS}
     calls = keys.items("tool_calls")
     return Case(
         output=keys.needed("output"),
@@ -101,7 +102,7 @@ def case_of(value: object, settings: Settings, rules: tuple[CustomRule, ...] = (
 
 
 def _asked_back(keys: Keys, extra: dict[str, Any]) -> Iterator[str]:
-    missing = tuple(known for known in _KNOWN if not keys.has(known))
+    missing = tuple(known for known in CASE_KEYS if not keys.has(known))
     for key in islice(extra, _MOST_LOOKED_AT):
         if len(key) <= _LONGEST_KEY and (hint := _hint(key, missing)):
             yield f"The key {printable(key)} is not read{hint}."

@@ -13,8 +13,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from harness.formats.inspect_sample import LogState, read_sample, usage_row
+from harness.formats.inspect_requests import usage_row
+from harness.formats.inspect_sample import read_sample
 from harness.formats.inspect_scores import score_of
+from harness.formats.inspect_state import LogState
 from harness.formats.inspect_usage import InspectUsage
 from harness.formats.inspect_zip import ZIP, LogPieces, Sample, first_member, log_pieces
 from harness.formats.json_files import FileLog, in_order

@@ -1,30 +1,21 @@
 """Usage as Inspect records it, as disjoint token parts.
 
-Whether cached tokens stand inside ``input_tokens`` has changed: since 0.3.184 (February 2026) they stand beside it, for
-Google's models since 0.3.208 (April 2026); before, it depended on the provider. The total is the provider's own all
-along, so where it is recorded its arithmetic decides, and the version only where the arithmetic fits both. A prompt of
-which nobody says how much was cached is ``unattributed``. This module refuses to clamp: what does not add up is told.
+What the counters mean is settled first (:mod:`harness.formats.inspect_meaning`). A prompt of which nobody says how much
+was cached is ``unattributed``. This module refuses to clamp: what does not add up is told.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from itertools import product
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
+from harness.formats.inspect_meaning import Meaning, meaning_of, promised_by, version_of
 from harness.formats.usage_findings import Said, derived
 from harness.formats.whole_json import as_count, as_dict
 from kpis.terms.trace import Issue, IssueCode, Severity, Tokens
 
-__all__ = ["InspectUsage", "provider_of"]
-
-_BESIDE_SINCE = (0, 3, 184)
-_GOOGLE_SINCE = (0, 3, 208)
-_ALWAYS_BESIDE = frozenset(("anthropic", "bedrock"))
-_GOOGLE = frozenset(("google", "vertex"))
-_VERSION = re.compile(r"(\d{1,4})\.(\d{1,4})\.(\d{1,6})")
+__all__ = ["InspectUsage"]
 
 _SAID: Said = MappingProxyType(
     {
@@ -75,21 +66,6 @@ _SAID: Said = MappingProxyType(
 )
 
 
-class _Reading(NamedTuple):
-    """What a usage may mean: cached tokens are part of the input; reasoning is not part of the output."""
-
-    inside: bool
-    apart: bool
-
-
-_READINGS = tuple(_Reading(*each) for each in product((False, True), repeat=2))
-
-
-def provider_of(model: str | None) -> str | None:
-    """The provider in a model's name, ``provider/model``; None where there is none."""
-    return model.partition("/")[0].lower() if model and "/" in model else None
-
-
 class InspectUsage:
     """Reads the usage of one log and remembers what a reader of the sums must know."""
 
@@ -97,8 +73,7 @@ class InspectUsage:
 
     def __init__(self, file: str, version: str | None) -> None:
         """``version`` is that of Inspect, as the log's list of packages has it."""
-        found = _VERSION.match(version or "")
-        self._version = tuple(map(int, found.groups())) if found is not None else None
+        self._version = version_of(version)
         self._file = file
         self._found: dict[str, tuple[int, int | None]] = {}
 
@@ -129,13 +104,17 @@ class InspectUsage:
         write = as_count(told.get("input_tokens_cache_write"))
         reasoning = as_count(told.get("reasoning_tokens"))
         total = as_count(told.get("total_tokens")) or None
-        meant = self._meaning(given or 0, (read or 0) + (write or 0), out or 0, reasoning or 0, total, model, line)
+        promised = promised_by(self._version, model)
+        cached = (read or 0) + (write or 0)
+        meant, finding = meaning_of(given or 0, cached, out or 0, reasoning or 0, total, promised)
+        if finding is not None:
+            self.note(finding, line)
         tokens = Tokens(cache_read=read, cache_write_other=write, out_total=out)
         made: list[str] = []
         self._output(tokens, reasoning, meant, made, line)
         if given is not None:
             if read is None:
-                self._unsplit(tokens, given, total, model, made, line, raw)
+                self._unsplit(tokens, given, total, promised, made, line, raw)
             elif meant.inside:
                 tokens.fresh_in = given - read - (write or 0)
                 made.append("fresh_in")
@@ -146,54 +125,7 @@ class InspectUsage:
             tokens.provenance = derived(*made)
         return tokens
 
-    def _promised(self, model: str | None) -> bool | None:
-        """Whether cached tokens are part of the input, by version and provider; None where neither tells."""
-        provider = provider_of(model)
-        if provider in _ALWAYS_BESIDE:
-            return False
-        if self._version is None:
-            return None
-        return self._version < (_GOOGLE_SINCE if provider in _GOOGLE else _BESIDE_SINCE)
-
-    def _meaning(
-        self,
-        given: int,
-        cached: int,
-        out: int,
-        reasoning: int,
-        total: int | None,
-        model: str | None,
-        line: int | None,
-    ) -> _Reading:
-        promised = self._promised(model)
-        usual = _Reading(bool(promised), False)
-        fitting = [
-            each
-            for each in _READINGS
-            if given + out + (0 if each.inside else cached) + (reasoning if each.apart else 0) == total
-            and not (each.inside and cached > given)
-        ]
-        if promised is not None and usual in fitting:
-            return usual
-        inside = {each.inside for each in fitting}
-        if fitting:
-            if cached and len(inside) > 1 and promised is None:
-                self.note("unsettled", line)
-                return fitting[0]
-            kept = [each for each in fitting if each.inside == usual.inside] or fitting
-            if promised is not None:
-                self.note("other", line)
-            return kept[0]
-        if cached and promised is None:
-            self.note("unsettled", line)
-        elif promised and cached > given:
-            self.note("beside", line)
-            return _Reading(False, False)
-        return usual
-
-    def _output(
-        self, tokens: Tokens, reasoning: int | None, meant: _Reading, made: list[str], line: int | None
-    ) -> None:
+    def _output(self, tokens: Tokens, reasoning: int | None, meant: Meaning, made: list[str], line: int | None) -> None:
         out = tokens.out_total
         if out is None or reasoning is None:
             return
@@ -211,7 +143,7 @@ class InspectUsage:
         tokens: Tokens,
         given: int,
         total: int | None,
-        model: str | None,
+        promised: bool | None,
         made: list[str],
         line: int | None,
         raw: Any,
@@ -222,7 +154,7 @@ class InspectUsage:
         that there were none. Else the provider's own usage may say it.
         """
         write = tokens.cache_write_other or 0
-        if self._promised(model) is False and total == given + write + (tokens.out_total or 0):
+        if promised is False and total == given + write + (tokens.out_total or 0):
             tokens.fresh_in, tokens.cache_read = given, 0
             made.append("cache_read")
             return

@@ -15,7 +15,7 @@ import msgspec
 from harness.formats.own_lineage import Names
 from harness.formats.own_schema import KINDS, MAIN, PARTS, fields_of, own_id
 from harness.formats.pseudonym import safe_name
-from harness.formats.tool_names import mutates_of, op_of, polling_of
+from harness.formats.tool_readings import mutates_of, op_of, polling_of
 from harness.formats.whole_json import MOST
 from kpis.terms.trace import Event, Provenance, Request, RunFacts, Thread, ToolCall, Turn
 

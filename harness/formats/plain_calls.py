@@ -15,7 +15,7 @@ import msgspec
 
 from harness.formats.limits import FormatError, Limits, check_depth
 from harness.formats.pseudonym import safe_id, safe_name
-from harness.formats.tool_names import reading_of
+from harness.formats.tool_readings import reading_of
 from harness.formats.whole_json import as_list, as_str, canonical, digest_of
 from kpis.terms.trace import Issue, IssueCode, Outcome, Severity, TimeBasis, ToolCall, ToolOp
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from harness.formats.bench_json import encode
 from harness.formats.limits import FormatError, printable
-from harness.formats.pyperf_json import MACHINE, PARAMS, SHORT, TOOL, TOOL_VERSION, VERSION, shared
+from harness.formats.pyperf_json import VERSION
+from harness.formats.pyperf_metadata import MACHINE, PARAMS, SHORT, TOOL, TOOL_VERSION, shared
 from kpis.terms.bench import Bench, BenchFile, BenchTool, Process
 
 __all__ = ["loses", "write"]

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from harness.formats.pseudonym import safe_id, safe_name
 from harness.formats.span_tree import Answered, Asked, Span, SpanKind, Tree
 from harness.formats.span_values import Payload, millis
-from harness.formats.tool_names import reading_of
+from harness.formats.tool_readings import reading_of
 from kpis.terms.trace import Outcome, Request, TimeBasis, ToolCall
 
 __all__ = ["Home", "tool_calls", "told_call"]

@@ -2,34 +2,18 @@
 
 Agents name the same tool differently (``Read``, ``read_file``, ``str_replace_editor view``), so names are compared
 without case, punctuation and the prefix of the server that offers them. The table is closed: a name that is not in it
-is ``other``, and whether it changes anything is unknown. Of a shell tool the command is inspected
-(:mod:`harness.formats.tool_commands`). This module refuses to keep arguments: it names a target and forgets the rest.
+is ``other``, and whether it changes anything is unknown. This module refuses to look at arguments: it says where the
+target would stand among them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
-from harness.formats.tool_commands import read_command
 from kpis.terms.trace import ToolOp
 
-__all__ = [
-    "COMMAND_KEYS",
-    "TARGET_KEYS",
-    "Tool",
-    "about",
-    "ToolReading",
-    "command_of",
-    "mutates_of",
-    "op_of",
-    "polling_of",
-    "reading_of",
-    "target_of",
-    "tool_of",
-]
+__all__ = ["ADDRESSES", "PATCHES", "PATHS", "PATTERNS", "SHELLS", "TYPING", "Tool", "ToolReading", "changes", "tool_of"]
 
 
 def _names(names: str) -> frozenset[str]:
@@ -66,35 +50,28 @@ _OPS = {name: op for op, names in _NAMES.items() for name in names.split()}
 _UNSURE = _names("memory savememory browser browseraction browseinteractive webbrowser webbrowserclick")
 _WAITING_AGENTS = frozenset(("wait", "waitagent"))
 _POLLING = _names("bashoutput taskoutput agentoutput agentoutputtool getterminaloutput wait waitagent sleep monitor")
-_SHELLS = _names(
+SHELLS = _names(
     "bash bashtool bashsession shell localshell shellcommand execcommand containerexec runshellcommand executebash"
     " executecommand runcommand runterminalcmd runinterminal run terminal cmd sh unifiedexec"
 )
-_TYPING = "writestdin"
+TYPING = "writestdin"
 _PATCHERS = frozenset(("applypatch", "patch"))
 _EDITORS = _names("strreplaceeditor strreplacebasededittool texteditor editor")
 
-_PATHS = (
+# The keys of arguments that may hold a target, likely ones first.
+PATHS = (
     "file_path", "filePath", "path", "notebook_path", "absolute_path", "target_file", "filename", "file_name", "file",
     "filepath", "uri", "dir_path", "directory", "dir", "relative_workspace_path",
 )  # fmt: skip
-_PATTERNS = ("pattern", "query", "regex", "search_term", "glob", "name")
-_ADDRESSES = ("url", "query", "q")
-COMMAND_KEYS = ("command", "cmd", "script", "chars")
-"""The keys of arguments that may hold a command."""
-_PATCHES = ("input", "patch", "diff")
-TARGET_KEYS = tuple(dict.fromkeys((*_PATHS, *_PATTERNS, *_ADDRESSES, *COMMAND_KEYS, *_PATCHES)))
-"""The keys of arguments that anything here looks at; a reader need decode no others."""
-
-_PATCHED = re.compile(r"^\*\*\* (?:Update|Add|Delete) File: (.+)$", re.MULTILINE)
-_LONGEST = 1_000
-_SHORT = 200
-
+PATTERNS = ("pattern", "query", "regex", "search_term", "glob", "name")
+ADDRESSES = ("url", "query", "q")
+PATCHES = ("input", "patch", "diff")
 
 _UNTOLD = (ToolOp.EXEC, ToolOp.TEST, ToolOp.SPAWN, ToolOp.OTHER)
 
 
-def _changes(op: ToolOp) -> bool | None:
+def changes(op: ToolOp) -> bool | None:
+    """Whether what is done by ``op`` changes anything; None where that depends on more than the operation."""
     return None if op in _UNTOLD else op is ToolOp.WRITE
 
 
@@ -136,70 +113,6 @@ def tool_of(name: str | None) -> Tool:
     return known
 
 
-def op_of(name: str | None, command: str | Sequence[str] | None = None) -> ToolOp:
-    """What a tool of that name does; ``command`` is what a shell tool, or an editor with subcommands, was told."""
-    tool = tool_of(name)
-    if command is not None and tool.by_command:
-        return _commanded(tool, command).op
-    return tool.op
-
-
-def mutates_of(name: str | None, op: ToolOp) -> bool | None:
-    """Whether a call changes the files or the world that later calls see; None where nobody can tell.
-
-    ``op`` is what :func:`op_of` said of the call. Commands that are not understood, tests and sub-agents are None.
-    """
-    tool = tool_of(name)
-    return tool.mutates if op is tool.op else _changes(op)
-
-
-def polling_of(name: str | None, command: str | Sequence[str] | None = None) -> bool | None:
-    """Whether a call waits for something that runs by itself, so that repeating it is no loop; None if unknown.
-
-    ``command`` is a shell's command, or what ``write_stdin`` types: typing nothing only looks.
-    """
-    tool = tool_of(name)
-    if command is not None and tool.by_command:
-        return _commanded(tool, command).polling
-    return tool.polling
-
-
-def target_of(name: str | None, args: Mapping[str, object]) -> str | None:
-    """The file, address or pattern that a call is about, or None: at most 1,000 characters.
-
-    Of a shell command that is understood, it is the file or pattern of its first such part.
-    """
-    return reading_of(name, args).target
-
-
-def reading_of(name: str | None, args: Mapping[str, object]) -> ToolReading:
-    """All four answers on one call, its command read once."""
-    tool = tool_of(name)
-    told = tool.told
-    if tool.by_command:
-        command = command_of(args)
-        if command is not None:
-            told = _commanded(tool, command)
-    if told.target is not None or tool.short in _SHELLS:
-        return told
-    for key in tool.keys:
-        value = args.get(key)
-        if isinstance(value, str) and value:
-            return told._replace(target=about(value, key))
-    return told
-
-
-def command_of(args: Mapping[str, object]) -> str | Sequence[str] | None:
-    """The command among the arguments of a shell tool: a line, or the words of one call."""
-    for key in COMMAND_KEYS:
-        value = args.get(key)
-        if isinstance(value, str):
-            return value
-        if isinstance(value, (list, tuple)):
-            return [word for word in value if isinstance(word, str)]
-    return None
-
-
 def _squeezed(name: str) -> str:
     letters = "".join(c for c in name.lower() if c.isalnum())
     return re.sub(r"\d{6,}$", "", letters)  # a dated version of a tool, such as bash_20250124
@@ -211,46 +124,20 @@ def _read_name(name: str) -> Tool:
     if short not in _OPS:
         short = _squeezed(re.split(r"[./:]", bare)[-1])
     op = _OPS.get(short, ToolOp.OTHER)
-    mutates = _changes(op)
+    mutates = changes(op)
     if short in _UNSURE:
         mutates = None
     elif short in _WAITING_AGENTS:
         mutates = False
-    by_command = short in _SHELLS or short in _EDITORS or short == _TYPING
+    by_command = short in SHELLS or short in _EDITORS or short == TYPING
     polling = True if short in _POLLING else None if by_command or short not in _OPS else False
-    keys: tuple[str, ...] = _PATHS
+    keys: tuple[str, ...] = PATHS
     if short in _POLLING or op in (ToolOp.PLAN, ToolOp.SPAWN):
         keys = ()
     elif short in _PATCHERS:
-        keys = _PATCHES
+        keys = PATCHES
     elif op is ToolOp.SEARCH:
-        keys = _PATTERNS + _PATHS
+        keys = PATTERNS + PATHS
     elif op is ToolOp.WEB:
-        keys = _ADDRESSES
+        keys = ADDRESSES
     return Tool(short, op, mutates, polling, keys, by_command, ToolReading(op, mutates, polling, None))
-
-
-def _commanded(tool: Tool, command: str | Sequence[str]) -> ToolReading:
-    if tool.short in _SHELLS:
-        return _in_a_shell(command) if type(command) is str and len(command) <= _SHORT else _shell(command)
-    if tool.short == _TYPING:
-        return ToolReading(tool.op, tool.mutates, not command, None)
-    op = ToolOp.READ if command == "view" else tool.op
-    return ToolReading(op, _changes(op), False, None)
-
-
-def _shell(command: str | Sequence[str]) -> ToolReading:
-    shell = read_command(command)
-    return ToolReading(shell.op, _changes(shell.op), shell.polling, shell.target)
-
-
-_in_a_shell = lru_cache(maxsize=2_048)(_shell)
-"""Short commands remembered: a run asks for its status and its tests over and over."""
-
-
-def about(value: str, key: str) -> str:
-    """The target that an argument names: itself, cut, and of a patch the first file that it changes."""
-    if key in _PATCHES:
-        found = _PATCHED.search(value)
-        value = found[1].strip() if found is not None else value
-    return value[:_LONGEST]

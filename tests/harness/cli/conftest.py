@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.harness.cli.own import REPO, Command
+from harness.cli.main import main
+from tests.harness.cli.own import REPO, Command, Said
 
 
 @pytest.fixture
@@ -39,3 +41,27 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "bench" / "__init__.py").touch()
     (tmp_path / "pyproject.toml").write_text('[tool.harness]\nkpis = ["bench/*.toml"]\n')
     return tmp_path
+
+
+@pytest.fixture
+def caches(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder for caches of the test's own."""
+    folder = tmp_path_factory.mktemp("caches")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+@pytest.fixture
+def replay(
+    tmp_path: Path, caches: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Said]:
+    """Run ``replay`` in ``tmp_path``, on eighty columns."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def call(*words: object) -> Said:
+        code = main(["replay", *map(str, words)])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call

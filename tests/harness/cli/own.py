@@ -10,6 +10,9 @@ REPO = Path(__file__).resolve().parents[3]
 
 Command = Callable[..., subprocess.CompletedProcess[str]]
 
+Said = tuple[int, str, str]
+"""Exit code, standard output, standard error."""
+
 SEAM = '[seam."own/turn"]\ntitle = "A turn of our own"\n\n'
 
 

@@ -12,37 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.main import main
 from kpis.formulas.recorded.evidence import EXPLAINED
 from kpis.recorded_metrics import load
-from tests.harness.cli.own import Command
+from tests.harness.cli.own import Command, Said
 from tests.harness.jobs.session_files import Session, authored, busy, lines, put, rollout, verdicts
-
-Said = tuple[int, str, str]
-
-
-@pytest.fixture
-def caches(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder for caches of the test's own."""
-    folder = tmp_path_factory.mktemp("caches")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    return folder
-
-
-@pytest.fixture
-def run(
-    tmp_path: Path, caches: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Said]:
-    """Run ``replay`` in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-
-    def call(*words: object) -> Said:
-        code = main(["replay", *map(str, words)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
 
 
 @pytest.mark.parametrize(
@@ -75,71 +48,73 @@ def run(
         (("--gate", "A/B", "log.jsonl"), "names no record"),
     ],
 )
-def test_words_that_make_no_sense(words: tuple[str, ...], said: str, run: Callable[..., Said], tmp_path: Path) -> None:
+def test_words_that_make_no_sense(
+    words: tuple[str, ...], said: str, replay: Callable[..., Said], tmp_path: Path
+) -> None:
     put(tmp_path / "log.jsonl", busy().data)
     put(tmp_path / "x", busy().data)
     os.mkfifo(tmp_path / "pipe")
-    code, out, err = run(*words)
+    code, out, err = replay(*words)
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.splitlines()) == 1
 
 
-def test_what_no_format_knows(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_what_no_format_knows(replay: Callable[..., Said], tmp_path: Path) -> None:
     put(tmp_path / "tree" / "a.txt", b"hello")
-    code, out, err = run("tree")
+    code, out, err = replay("tree")
     assert (code, out) == (2, "")
     assert "in none of the known formats (claude-code, claude-stream, codex, " in err
-    code, out, err = run("tree/a.txt")
+    code, out, err = replay("tree/a.txt")
     assert (code, out) == (2, "")
     assert "tree/a.txt is in no known format of recorded runs." in err
 
 
-def test_one_run_fills_one_screen(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_one_run_fills_one_screen(replay: Callable[..., Said], tmp_path: Path) -> None:
     busy().save(tmp_path)
-    code, out, err = run("s-1.jsonl")
+    code, out, err = replay("s-1.jsonl")
     assert (code, err) == (0, "")
     words = [line.split()[0] for line in out.splitlines() if not line.startswith(" ")]
     assert words == ["run", "tokens", "money", "cache", "work", "time", "trust"]
     assert len(out.splitlines()) < 24
 
 
-def test_part_of_the_input_was_left_out(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_part_of_the_input_was_left_out(replay: Callable[..., Said], tmp_path: Path) -> None:
     put(tmp_path / "a.jsonl", busy().data + b"garbage\n")
     put(tmp_path / "b.jsonl", rollout())
-    assert run("a.jsonl")[0] == 6
-    assert run("b.jsonl")[0] == 0
-    assert run("b.jsonl", "nowhere")[0] == 6
+    assert replay("a.jsonl")[0] == 6
+    assert replay("b.jsonl")[0] == 0
+    assert replay("b.jsonl", "nowhere")[0] == 6
     put(tmp_path / "c.txt", b"hello")
-    assert run("b.jsonl", "c.txt")[0] == 6
-    code, out, _ = run(".")
+    assert replay("b.jsonl", "c.txt")[0] == 6
+    code, out, _ = replay(".")
     assert code == 6, "a garbage line below a folder is told all the same"
     assert "1 file was in no known format and passed over." in out
 
 
-def test_a_recording_without_a_request_is_a_recording(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_a_recording_without_a_request_is_a_recording(replay: Callable[..., Said], tmp_path: Path) -> None:
     Session().ask().save(tmp_path)
-    code, out, _ = run("s-1.jsonl")
+    code, out, _ = replay("s-1.jsonl")
     assert code == 0
     assert "0 requests" in out
 
 
 @pytest.mark.parametrize("body", [b"", b"\n", b"\n\n", b"\0" * 300, b"{", b"[]", b"{}", b"\xef\xbb\xbf\n", b"\xff" * 9])
-def test_files_that_hold_nothing(body: bytes, run: Callable[..., Said], tmp_path: Path) -> None:
+def test_files_that_hold_nothing(body: bytes, replay: Callable[..., Said], tmp_path: Path) -> None:
     put(tmp_path / "a.jsonl", body)
-    code, out, err = run("a.jsonl")
+    code, out, err = replay("a.jsonl")
     assert (code, out) == (2, "")
     assert "no known format" in err
-    code, _, err = run("--format", "claude-code", "a.jsonl")
+    code, _, err = replay("--format", "claude-code", "a.jsonl")
     assert code in (0, 2, 6)
     assert "Traceback" not in err
 
 
-def test_the_file_and_the_page(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_the_file_and_the_page(replay: Callable[..., Said], tmp_path: Path) -> None:
     busy().save(tmp_path)
-    code, page, _ = run("s-1.jsonl", "--json", "out.json")
+    code, page, _ = replay("s-1.jsonl", "--json", "out.json")
     assert code == 0
-    assert run("s-1.jsonl", "--json", "-")[2] == page
+    assert replay("s-1.jsonl", "--json", "-")[2] == page
     assert json.loads((tmp_path / "out.json").read_bytes())["schema"] == "harness.replay/1"
 
 
@@ -155,14 +130,14 @@ def test_standard_output_is_the_file_and_nothing_else(loopladder: Command, tmp_p
 
 
 @pytest.mark.parametrize("target", ["s-1.jsonl", "./x/../s-1.jsonl", "link.json", "checks.jsonl"])
-def test_an_input_is_never_written_over(target: str, run: Callable[..., Said], tmp_path: Path) -> None:
+def test_an_input_is_never_written_over(target: str, replay: Callable[..., Said], tmp_path: Path) -> None:
     path = busy().save(tmp_path)
     (tmp_path / "x").mkdir()
     (tmp_path / "link.json").symlink_to(path)
     put(tmp_path / "checks.jsonl", lines({"run": "s-1", "passed": True}))
     before = {each: each.read_bytes() for each in tmp_path.glob("*.jsonl")}
     for paths in (["s-1.jsonl"], ["."]):
-        code, _, err = run(*paths, "--oracles", "checks.jsonl", "--json", target)
+        code, _, err = replay(*paths, "--oracles", "checks.jsonl", "--json", target)
         assert code == 2
         assert "names an input and would replace it. Name a new file: --json replay.json" in err
     assert {each: each.read_bytes() for each in tmp_path.glob("*.jsonl")} == before
@@ -200,10 +175,10 @@ def test_standard_output_on_a_full_disk(words: tuple[str, ...], tmp_path: Path) 
 
 
 def test_a_file_that_cannot_be_written(
-    run: Callable[..., Said], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    replay: Callable[..., Said], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     busy().save(tmp_path)
-    code, _, err = run("s-1.jsonl", "--json", "s-1.jsonl/out.json")
+    code, _, err = replay("s-1.jsonl", "--json", "s-1.jsonl/out.json")
     assert code == 70
     assert "s-1.jsonl" in err
     assert "Traceback" not in err
@@ -212,31 +187,31 @@ def test_a_file_that_cannot_be_written(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, "fsync", full)
-    code, _, err = run("s-1.jsonl", "--json", "out.json")
+    code, _, err = replay("s-1.jsonl", "--json", "out.json")
     assert code == 70
     assert "the disk (or your quota) is full" in err
     assert not (tmp_path / "out.json").exists()
 
 
-def test_a_pipe_that_nobody_reads_is_not_waited_for(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_a_pipe_that_nobody_reads_is_not_waited_for(replay: Callable[..., Said], tmp_path: Path) -> None:
     busy().save(tmp_path)
     os.mkfifo(tmp_path / "pipe")
-    code, _, err = run("s-1.jsonl", "--json", "pipe")
+    code, _, err = replay("s-1.jsonl", "--json", "pipe")
     assert code == 70
     assert "pipe cannot be written: it is a pipe that nobody reads" in err
     reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        assert run("s-1.jsonl", "--json", "pipe")[0] == 0
+        assert replay("s-1.jsonl", "--json", "pipe")[0] == 0
         assert os.read(reader, 1) == b"{"
     finally:
         os.close(reader)
 
 
 @pytest.mark.parametrize("score", [1e15, -1e15])
-def test_a_score_or_a_cost_beyond_any_real_one(score: float, run: Callable[..., Said], tmp_path: Path) -> None:
+def test_a_score_or_a_cost_beyond_any_real_one(score: float, replay: Callable[..., Said], tmp_path: Path) -> None:
     told = json.dumps({"score": score, "cost_usd": 1e15})[1:-1].encode() + b', "success"'
     put(tmp_path / "a.jsonl", verdicts("c", passed=True).replace(b'"success"', told))
-    code, out, err = run("a.jsonl", "--json", "out.json")
+    code, out, err = replay("a.jsonl", "--json", "out.json")
     assert (code, err) == (6, "")
     assert "A score beyond 1,000,000,000,000 is none and was left out." in out
     assert "trust    LOWER BOUNDS" in out
@@ -245,85 +220,85 @@ def test_a_score_or_a_cost_beyond_any_real_one(score: float, run: Callable[..., 
     assert found["all"]["metrics"]["cost_reported_usd"]["value"] is None
 
 
-def test_an_output_that_ends_on_no_number_is_a_lower_bound(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_an_output_that_ends_on_no_number_is_a_lower_bound(replay: Callable[..., Said], tmp_path: Path) -> None:
     first, last = busy().answer("msg_x", out=3).data, Session("s-1y", minute=9, sessionId="s-1").answer("msg_x").data
     (end,) = [json.loads(line) for line in last.splitlines()]
     end["message"]["usage"]["output_tokens"] = -7
     put(tmp_path / "s-1.jsonl", first + lines(end))
-    code, out, _ = run("s-1.jsonl")
+    code, out, _ = replay("s-1.jsonl")
     assert code == 6
     assert "output >= " in out
     assert "[observed]" not in out
 
 
-def test_own_prices_go_before_those_that_ship(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_own_prices_go_before_those_that_ship(replay: Callable[..., Said], tmp_path: Path) -> None:
     busy().save(tmp_path)
     put(tmp_path / "own.toml", '[model."claude-sonnet-4-5"]\nfresh = 1000\ncache_read = 1000\noutput = 1000\n'
         "write_5m = 1000\nwrite_1h = 1000\nas_of = 2026-01-31\n")  # fmt: skip
-    code, out, _ = run("s-1.jsonl", "--prices", "own.toml")
+    code, out, _ = replay("s-1.jsonl", "--prices", "own.toml")
     assert code == 0
     assert "$132.51 computed (" in out
 
 
-def test_verdicts_from_outside(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_verdicts_from_outside(replay: Callable[..., Said], tmp_path: Path) -> None:
     put(tmp_path / "a.jsonl", verdicts("c", passed=True))
     put(tmp_path / "checks.jsonl", lines({"case": "c", "passed": False, "score": 0.25}))
-    assert "verdict  1 of 1 judged run passed" in run("a.jsonl")[1]
-    out = run("a.jsonl", "--oracles", "checks.jsonl", "--json", "out.json")[1]
+    assert "verdict  1 of 1 judged run passed" in replay("a.jsonl")[1]
+    out = replay("a.jsonl", "--oracles", "checks.jsonl", "--json", "out.json")[1]
     assert "verdict  0 of 1 judged run passed" in out
     metrics = json.loads((tmp_path / "out.json").read_bytes())["all"]["metrics"]
     assert metrics["score_per_action"]["value"] == 0.25
-    explained = run("a.jsonl", "--oracles", "checks.jsonl", "--explain", "score_per_action")[1]
+    explained = replay("a.jsonl", "--oracles", "checks.jsonl", "--explain", "score_per_action")[1]
     assert explained.startswith("score_per_action: 0.25")
 
 
-def test_verdicts_that_match_no_run_are_told(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_verdicts_that_match_no_run_are_told(replay: Callable[..., Said], tmp_path: Path) -> None:
     put(tmp_path / "a" / "a.jsonl", verdicts("c", passed=True))
     put(tmp_path / "b" / "b.jsonl", verdicts("c", passed=True, prompt=7))
     missed = [{"case": "d", "replicate": 2, "passed": False}, {"run": "e", "passed": True}]
     put(tmp_path / "some.jsonl", lines({"case": "c", "passed": False}, *missed))
-    code, out, err = run("a", "--oracles", "some.jsonl", "--json", "out.json")
+    code, out, err = replay("a", "--oracles", "some.jsonl", "--json", "out.json")
     said = "2 of 3 verdicts match no run: the first is on case d, replicate 2."
     assert (code, err) == (0, "")
     assert said in out
     assert [each["message"] for each in json.loads((tmp_path / "out.json").read_bytes())["issues"]] == [said]
     put(tmp_path / "none.jsonl", lines(*missed))
     for words in (["a"], ["--compare", "a", "b"], ["a", "--explain", "score_per_action"]):
-        code, _, err = run("--oracles", "none.jsonl", *words)
+        code, _, err = replay("--oracles", "none.jsonl", *words)
         assert code == 0
         assert err.startswith("loopladder: None of the verdicts is on a run that was read: ")
-    assert run("--oracles", "some.jsonl", "--compare", "a", "b")[2] == ""
+    assert replay("--oracles", "some.jsonl", "--compare", "a", "b")[2] == ""
 
 
-def test_a_cache_that_is_kept_says_the_same(run: Callable[..., Said], tmp_path: Path, caches: Path) -> None:
+def test_a_cache_that_is_kept_says_the_same(replay: Callable[..., Said], tmp_path: Path, caches: Path) -> None:
     authored(tmp_path / "tree")
-    first = run("tree", "--json", "-")
+    first = replay("tree", "--json", "-")
     assert list((caches / "loopladder").iterdir())
-    assert run("tree", "--json", "-") == first
-    assert run("tree", "--json", "-", "--afresh") == first
+    assert replay("tree", "--json", "-") == first
+    assert replay("tree", "--json", "-", "--afresh") == first
 
 
 SHAPES = ("session", "sub-agents", "placeholder", "rollout", "log", "trajectory", "spans", "empty", "stream", "context")
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_number_explains_itself(shape: str, run: Callable[..., Said], tmp_path: Path) -> None:
+def test_every_number_explains_itself(shape: str, replay: Callable[..., Said], tmp_path: Path) -> None:
     path = authored(tmp_path)[shape].relative_to(tmp_path)
-    computed = json.loads(run(path, "--time", "--json", "-")[1])["all"]["metrics"]
+    computed = json.loads(replay(path, "--time", "--json", "-")[1])["all"]["metrics"]
     assert computed.keys() >= EXPLAINED
     for number in computed:
-        code, out, err = run("--explain", number, path)
+        code, out, err = replay("--explain", number, path)
         assert (code, err) == (0, ""), number
         assert out.splitlines()[0].startswith(number)
         assert max(map(len, out.splitlines())) <= 80, number
         assert load()[number].definition.split()[0] in out
 
 
-def test_lines_behind_a_number_are_named(run: Callable[..., Said], tmp_path: Path) -> None:
+def test_lines_behind_a_number_are_named(replay: Callable[..., Said], tmp_path: Path) -> None:
     busy().save(tmp_path)
-    out = run("--explain", "tool_denials", "s-1.jsonl")[1]
+    out = replay("--explain", "tool_denials", "s-1.jsonl")[1]
     assert "s-1.jsonl:6: " in out
-    many = run("--explain", "tool_errors", tmp_path)[1]
+    many = replay("--explain", "tool_errors", tmp_path)[1]
     assert many.count("s-1.jsonl:") == 7
-    hidden = run("--explain", "exposed_main_peak", "s-1.jsonl")[1]
+    hidden = replay("--explain", "exposed_main_peak", "s-1.jsonl")[1]
     assert "/desk/" not in hidden

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.main import main
+from tests.harness.cli.own import Said
 from tests.harness.jobs.session_files import Session, put
 
-Said = tuple[int, str, str]
 HEADINGS = {"verdict", "risk", "open", "decided", "veto", "advisory", "no answer", "not judged", "in part", "not asked"}
 
 
@@ -30,19 +29,10 @@ LOOPED, CLEAN, FAILED, SILENT = "aaaaa", "abc", "ab!", ""
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
-    """Run ``replay`` in an empty folder: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def run(replay: Callable[..., Said], tmp_path: Path) -> Callable[..., Said]:
+    """Run ``replay`` in a folder that holds nothing but a configuration in which one rule is critical."""
     put(tmp_path / "critical.toml", 'criticalRules = ["no_tool_loop"]\n')
-
-    def call(*words: object) -> Said:
-        code = main(["replay", *map(str, words)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
+    return replay
 
 
 @pytest.mark.parametrize(
@@ -197,14 +187,14 @@ def test_one_file_says_all(run: Callable[..., Said], tmp_path: Path) -> None:
 
 
 def test_what_was_read_before_is_neither_used_nor_replaced(
-    run: Callable[..., Said], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Callable[..., Said], tmp_path: Path, caches: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from harness.cli import replay
 
     monkeypatch.setattr(replay, "_LEDGER_BYTES", 0)  # as if it were a large tree
     session("s-1", LOOPED).save(tmp_path / "runs")
     plain = run("runs", "--json", "-")
-    (kept,) = (tmp_path / "cache" / "loopladder").iterdir()
+    (kept,) = (caches / "loopladder").iterdir()
     before = kept.read_bytes()
     judged = run("runs", "--evaluate")
     assert judged == run("runs", "--evaluate", "--afresh")

@@ -8,30 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from harness.cli.main import main
+from tests.harness.cli.own import Said
 from tests.harness.jobs.session_files import Session, busy, put, trajectory, verdicts
 
-Said = tuple[int, str, str]
 RECORD = Path("baselines/replay/mine.toml")
 
 
 @pytest.fixture
-def run(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Callable[..., Said]:  # fmt: skip
-    """Run ``replay`` in a folder with one session: exit code, standard output, standard error."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("caches")))
+def run(replay: Callable[..., Said], tmp_path: Path) -> Callable[..., Said]:
+    """Run ``replay`` in a folder with one session."""
     busy().save(tmp_path / "runs")
-
-    def call(*words: object) -> Said:
-        code = main(["replay", *map(str, words)])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
+    return replay
 
 
 def accept(run: Callable[..., Said], *more: str) -> Said:

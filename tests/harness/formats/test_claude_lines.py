@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from harness.formats.claude_lines import NotALineError, count_of, decode, unix_ms
+from harness.formats.claude_decode import NotALineError, decode
+from harness.formats.session_numbers import count_of, unix_ms
 
 from .reading import codes, line, prompt, read
 

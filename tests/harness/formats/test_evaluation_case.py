@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.formats.case_lines import bounded_lines
-from harness.formats.evaluation_case import case_of, read_case
+from harness.formats.evaluation_case import CASE_KEYS, case_of, read_case
 from harness.formats.limits import FormatError, Limits
 from kpis.rules import thresholds as threshold_rules
 from kpis.terms.evaluation_case import ABSENT, Case, TokenCounts
@@ -199,21 +199,7 @@ _values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=12,
 )
-_KEYS = st.sampled_from(
-    [
-        "id",
-        "output",
-        "input",
-        "tool_calls",
-        "cost",
-        "tokens",
-        "eval_type",
-        "custom_rules",
-        "deployed_rules",
-        "config",
-        "z",
-    ]
-)
+_KEYS = st.sampled_from([*CASE_KEYS, "z"])
 
 
 @given(st.dictionaries(_KEYS, _values, max_size=6))

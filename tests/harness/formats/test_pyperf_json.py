@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from harness.formats import pyperf_json, pyperf_write, pytest_benchmark_write
+from harness.formats import pyperf_metadata, pyperf_write, pytest_benchmark_write
 from harness.formats.limits import FormatError, Limits
 from kpis.terms.bench import Bench, BenchFile, BenchNote, BenchTool, BenchUnit, MachineField, Process
 from kpis.terms.kpi import Direction
@@ -185,7 +185,7 @@ amounts = st.lists(finite | st.integers(1, 2**60), min_size=1, max_size=4).map(t
 warmups = st.lists(st.tuples(st.integers(1, 2**40), st.floats(min_value=0, max_value=1e300)), max_size=3).map(tuple)
 words = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1, max_size=8).filter(str.strip)
 facts = st.dictionaries(
-    words.filter(lambda key: key not in pyperf_json.RESERVED),
+    words.filter(lambda key: key not in pyperf_metadata.RESERVED),
     words | st.integers(-(2**60), 2**60) | st.floats(allow_nan=False, allow_infinity=False),
     max_size=3,
 )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.formats.tool_commands import read_command
-from harness.formats.tool_names import TARGET_KEYS, mutates_of, op_of, polling_of, reading_of, target_of
+from harness.formats.tool_readings import TARGET_KEYS, mutates_of, op_of, polling_of, reading_of, target_of
 from kpis.terms.trace import ToolOp
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.formats.evaluation_case import read_case
+from harness.formats.evaluation_case import CASE_KEYS, read_case
 from harness.formats.limits import FormatError
 from kpis.rules.criticality import CriticalityError
 from kpis.rules.run import findings
@@ -75,21 +75,7 @@ def test_any_case_has_findings(case: Case) -> None:
         _sound(found.claim, case)
 
 
-_KEYS = st.sampled_from(
-    [
-        "output",
-        "input",
-        "expected",
-        "tool_calls",
-        "cost",
-        "tokens",
-        "eval_type",
-        "custom_rules",
-        "deployed_rules",
-        "config",
-        "x",
-    ]
-)
+_KEYS = st.sampled_from([*CASE_KEYS, "x"])
 _CONFIG = st.dictionaries(
     st.sampled_from(["threshold", "ruleThresholds", "per_call", "criticalRules", "composer", "prior", "profile", "x"]),
     _JSON,

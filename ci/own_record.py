@@ -27,7 +27,7 @@ if __name__ == "__main__":
 
 from ci.decision import Decision  # noqa: E402
 from harness.cli.exits import Exit  # noqa: E402
-from harness.jobs.ratchet_rows import RECORDED  # noqa: E402
+from harness.jobs.ratchet_conditions import RECORDED  # noqa: E402
 from harness.jobs.rows import project_catalog  # noqa: E402
 from harness.project import load_project  # noqa: E402
 from harness.record.ratchet import SCHEMA  # noqa: E402

@@ -14,7 +14,8 @@ from harness.cli.streams import say
 from harness.cli.words import is_input
 
 if TYPE_CHECKING:
-    from harness.jobs.doctor import Diagnosis, Finding
+    from harness.jobs.doctor import Diagnosis
+    from harness.jobs.doctor_finding import Finding
 
 __all__ = ["SCHEMA", "add_parser", "document", "in_words"]
 
@@ -68,7 +69,7 @@ def inert_lines(text: str, stream: IO[str]) -> str:
 
 def in_words(diagnosis: Diagnosis, width: int) -> str:
     """The findings, the noisy ones first, wrapped to ``width`` columns; ours by themselves; last the next command."""
-    from harness.jobs.doctor import Severity
+    from harness.jobs.doctor_finding import Severity
     from harness.report.naming import command
 
     titles = {Severity.NOISY: "Noisy", Severity.NOTE: "Worth knowing", Severity.GOOD: "In order"}

@@ -123,7 +123,7 @@ def cmd_explain(args: argparse.Namespace) -> Exit:
     """Print all about one KPI, or one metric of recorded runs."""
     from harness.jobs.catalog import emits, seam_file
     from harness.jobs.evidence import gather
-    from harness.measure.launch import INSTRUMENT
+    from harness.measure.instrument import INSTRUMENT
     from harness.report.catalog_text import explain_text
     from harness.report.width import columns
 

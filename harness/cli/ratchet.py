@@ -162,7 +162,7 @@ def _accept(arguments: argparse.Namespace) -> Exit:
 
 
 def _waive(arguments: argparse.Namespace) -> Exit:
-    from harness.jobs.ratchet_accept import NoRecordError, waive
+    from harness.jobs.ratchet_waive import NoRecordError, waive
     from harness.jobs.rows import project_catalog
     from harness.project import load_project
 

@@ -16,7 +16,7 @@ from harness.gating.options import GateOptions
 from harness.gating.points import gates_at
 from harness.jobs.plan import named
 from harness.jobs.wired import wired
-from harness.measure.launch import INSTRUMENT
+from harness.measure.instrument import INSTRUMENT
 from harness.project import Project, ProjectError, load_project
 from harness.record.gate import GateRow
 from harness.record.store import StoreError

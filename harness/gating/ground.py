@@ -16,7 +16,9 @@ from harness.jobs.asking import digest
 from harness.jobs.plan import PlannedPoint
 from harness.jobs.together import TASKS, handed_over
 from harness.jobs.worker_job import job_of
-from harness.measure.launch import INSTRUMENT, Answer, launch
+from harness.measure.answer import Answer
+from harness.measure.instrument import INSTRUMENT
+from harness.measure.launch import launch
 from harness.measure.pairs import SideJob
 from harness.measure.schedule import Side
 from harness.project import Project

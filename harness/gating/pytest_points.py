@@ -20,7 +20,9 @@ from harness.gating.gone import Gone, gone_test, uncollected
 from harness.gating.points import GatePoints
 from harness.jobs.plan import PlannedPoint
 from harness.judge.rule import CONFIRM_PAIRS, SCREEN_PAIRS
-from harness.measure.launch import INSTRUMENT, Answer, launch
+from harness.measure.answer import Answer
+from harness.measure.instrument import INSTRUMENT
+from harness.measure.launch import launch
 from harness.measure.pytest_fixture import PROBE, RUNTIME
 from harness.project import Project
 from harness.report.naming import typed

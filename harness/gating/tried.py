@@ -12,7 +12,7 @@ from harness.gating.ground import SEEDS, Ground, Seen
 from harness.gating.options import GateOptions
 from harness.gating.rows import compare_counts, unmeasured
 from harness.jobs.plan import PlannedPoint
-from harness.measure.launch import Answer
+from harness.measure.answer import Answer
 from harness.measure.schedule import Side
 from harness.subject.touched import compare as compare_touched
 from kpis.terms.comparison import Comparison, State

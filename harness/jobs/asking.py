@@ -23,7 +23,8 @@ from harness.jobs.modes import Effort
 from harness.jobs.plan import PlannedPoint
 from harness.jobs.together import TASKS, handed_over
 from harness.jobs.worker_job import job_of
-from harness.measure.launch import INSTRUMENT, Answer
+from harness.measure.answer import Answer
+from harness.measure.instrument import INSTRUMENT
 from harness.project import Project
 from harness.record.journal import Journal
 

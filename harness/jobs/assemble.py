@@ -12,7 +12,8 @@ from harness.formats.workload import LoadedWorkload
 from harness.jobs.growth import GrowthPoint
 from harness.jobs.measure_point import Outcome
 from harness.jobs.plan import Plan, PlannedPoint
-from harness.jobs.readings import derived_reading, growth_reading, shared_reading, to_reading
+from harness.jobs.readings import shared_reading, to_reading
+from harness.jobs.readings_derived import derived_reading, growth_reading
 from harness.jobs.touched import Touched, made_of
 from harness.record.run import WorkloadRecord
 from kpis.growth import HISTORY, growth_points, is_growth

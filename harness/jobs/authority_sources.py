@@ -17,7 +17,7 @@ from pathlib import Path
 from harness.jobs.asking import digest
 from harness.jobs.imports import Imports
 from harness.jobs.touched import formula_module
-from harness.measure.launch import INSTRUMENT
+from harness.measure.instrument import INSTRUMENT
 from harness.project import Project, ProjectError, runtime_reference
 from harness.record.run import Run
 from harness.report.authority_numbers import Artifact

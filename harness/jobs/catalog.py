@@ -16,7 +16,7 @@ from pathlib import Path
 from harness.jobs.evidence import Evidence, gather
 from harness.jobs.rows import project_catalog
 from harness.jobs.wired import wired
-from harness.measure.launch import INSTRUMENT
+from harness.measure.instrument import INSTRUMENT
 from harness.project import load_project
 from harness.record.store import write_atomic
 from harness.report.catalog_page import catalog_markdown

@@ -1,4 +1,4 @@
-"""What must be shown beside a clock reading: few processes, the harness's own share, waiting, scatter, cold starts.
+"""What must be shown beside a reading: few processes, the clock's share, waiting, scatter, what a probe left behind.
 
 Facts as values; none of them changes a number or decides anything.
 """
@@ -6,6 +6,7 @@ Facts as values; none of them changes a number or decides anything.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from harness.jobs.measure_point import Outcome
@@ -25,8 +26,8 @@ __all__ = [
     "LOADED",
     "OFF_CPU",
     "SPREAD",
+    "beside",
     "loaded",
-    "printed",
     "timed",
     "too_few",
 ]
@@ -50,8 +51,10 @@ FIRST_SLOW = 1.2
 LOADED = 0.5
 """Runnable processes a core, of others: half a core is somebody else's, beside a worker that wants one."""
 
-
 _LONGER = {Mode.QUICK: "; leave out --quick to get one", Mode.BUDGET: "; a longer --budget gives one"}
+
+_NAMED = 3
+"""Files that a notice names; the others are counted."""
 
 
 def too_few(n: int, effort: Effort) -> list[Notice]:
@@ -63,7 +66,22 @@ def too_few(n: int, effort: Effort) -> list[Notice]:
     return [Notice(Warn.TOO_FEW, f"{n} process{'es' * (n != 1)}: no interval below {least}{advice}.")]
 
 
-def printed(outcome: Outcome) -> list[Notice]:
+def beside(outcome: Outcome) -> list[Notice]:
+    """What the workers of the point did besides: printed, did not end, left processes, opened what has no digest."""
+    found = _printed(outcome)
+    found += [Notice(Warn.LEFTOVER, sentence) for sentence in outcome.notices]
+    names = sorted({Path(name).name for name, digest in outcome.touched.items() if digest is None})
+    if names:
+        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+        sentence = (
+            f"No digest of {', '.join(names[:_NAMED])}{more} (gone, unreadable or over 64 MiB): whether such a file "
+            "changed is not checked."
+        )
+        found.append(Notice(Warn.UNDIGESTED, sentence))
+    return found
+
+
+def _printed(outcome: Outcome) -> list[Notice]:
     """The probe wrote to its standard streams."""
     if not outcome.printed:
         return []

@@ -15,10 +15,11 @@ from typing import Any
 from harness.jobs.ratchet_base import at_base, held_rows, release_rows
 from harness.jobs.ratchet_conditions import Held
 from harness.jobs.ratchet_file import no_record, ratchet_file
+from harness.jobs.ratchet_found import Found
 from harness.jobs.ratchet_points import Names, gating_points, readings_by_name
-from harness.jobs.ratchet_rows import Found, compare
+from harness.jobs.ratchet_rows import compare
 from harness.jobs.ratchet_runs import newest_run, read_run
-from harness.judge.ratchet import ruler_off
+from harness.judge.ruler import ruler_off
 from harness.measure import machine
 from harness.project import Project
 from harness.record.baseline import Session, different

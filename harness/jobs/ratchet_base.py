@@ -12,9 +12,13 @@ from datetime import date
 from pathlib import Path, PurePosixPath
 
 from harness.jobs.ratchet_conditions import Held
+from harness.jobs.ratchet_counts import histograms, made_of
+from harness.jobs.ratchet_found import Found
 from harness.jobs.ratchet_points import Names, gating_points, readings_by_name
-from harness.jobs.ratchet_rows import Found, compare, histograms, made_of
-from harness.judge.ratchet import TimedRow, compare_counts, worse_than
+from harness.jobs.ratchet_rows import compare
+from harness.judge.ratchet import worse_than
+from harness.judge.ratchet_counts import compare_counts
+from harness.judge.ratchet_row import TimedRow
 from harness.record.baseline import BaselineFile, Row
 from harness.record.baseline_read import BaselineError
 from harness.record.baselines import Record, parse

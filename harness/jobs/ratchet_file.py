@@ -14,7 +14,8 @@ from typing import Any
 
 from harness.jobs.plan import PlannedPoint
 from harness.jobs.ratchet_base import AtBase
-from harness.jobs.ratchet_rows import Found
+from harness.jobs.ratchet_found import Found
+from harness.jobs.ratchet_points import kpi_of
 from harness.judge.bounds import median
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.record.baseline import different
@@ -176,7 +177,7 @@ def _row(found: Found, decides: bool, waiver: WaiverNote | None) -> RatchetRow:
     recorded: int | float | None = None
     if row is not None:
         recorded = median(row.medians) if row.timed and row.medians else row.limit
-    kpi_id = point.kpi.id if point is not None else found.name.partition("[")[0].partition(" ")[0]
+    kpi_id = point.kpi.id if point is not None else kpi_of(found.name)
     unit = row.unit if row is not None else None if point is None else point.kpi.unit
     return RatchetRow(
         name=found.name,

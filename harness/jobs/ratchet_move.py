@@ -13,19 +13,12 @@ from datetime import date
 from enum import Enum
 
 from harness.jobs.ratchet_conditions import Held, conditions
-from harness.jobs.ratchet_rows import Found, histograms, rates
+from harness.jobs.ratchet_counts import histograms, rates
+from harness.jobs.ratchet_found import Found
 from harness.judge.bounds import median
-from harness.judge.ratchet import (
-    LEAST_SESSIONS,
-    LOOSE,
-    TimedRow,
-    compare_counts,
-    first_limit,
-    made_otherwise,
-    past_limit,
-    slack,
-    supported_gain,
-)
+from harness.judge.ratchet_counts import compare_counts, made_otherwise
+from harness.judge.ratchet_limit import LOOSE, first_limit, past_limit, slack, supported_gain
+from harness.judge.ratchet_row import LEAST_SESSIONS, TimedRow
 from harness.record.baseline import MOST_SESSIONS, Moved, Row, Session, different
 from harness.record.pointed import session_of, workload_of
 from harness.record.run import Run

@@ -23,7 +23,7 @@ from kpis.registry import Catalog, select
 from kpis.terms.kpi import Layer
 from kpis.terms.reading import Leg, Reading
 
-__all__ = ["Names", "gating_points", "readings_by_name"]
+__all__ = ["Names", "gating_points", "kpi_of", "readings_by_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,17 @@ class Names:
 
     def known(self, name: str) -> bool:
         """Whether the catalog has the KPI of a row, under that name or as an alias."""
-        return name.partition("[")[0].partition(" ")[0] in self.catalog
+        return kpi_of(name) in self.catalog
 
     def canonical(self, name: str) -> str:
         """The present name of a row that may be on record under an alias of its KPI."""
-        kpi_id = name.partition("[")[0].partition(" ")[0]
+        kpi_id = kpi_of(name)
         return self.present(kpi_id) + name.removeprefix(kpi_id)
+
+
+def kpi_of(name: str) -> str:
+    """The KPI of a row's name, without parameters, runtime and workload."""
+    return name.partition("[")[0].partition(" ")[0]
 
 
 def readings_by_name(run: Run, names: Names) -> dict[str, Reading]:

@@ -15,7 +15,7 @@ from harness.jobs.asking import digest
 from harness.jobs.imports import Imports
 from harness.jobs.measure_point import Outcome
 from harness.jobs.plan import Plan, PlannedPoint
-from harness.measure.launch import INSTRUMENT
+from harness.measure.instrument import INSTRUMENT
 from harness.project import Project
 from kpis.growth import growth_points, is_growth
 from kpis.registry import Catalog

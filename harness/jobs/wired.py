@@ -9,7 +9,7 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from harness.measure.launch import INSTRUMENT
+from harness.measure.instrument import INSTRUMENT
 from kpis.terms.kpi import Kpi
 
 __all__ = ["probe_file", "wired"]

@@ -22,7 +22,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from harness.measure.launch import MOST_ANSWER, worker_environment
+from harness.measure.heard import MOST_ANSWER
+from harness.measure.instrument import worker_environment
 from harness.measure.pair_answers import holds
 from harness.measure.schedule import PairPlan, Side
 from harness.measure.temporary import temporary

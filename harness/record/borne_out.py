@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, timedelta
 
-from harness.judge.ratchet import LOOSE, first_limit
+from harness.judge.ratchet_limit import LOOSE, first_limit
 from harness.record.baseline import LONGEST_WAIVER, BaselineFile, Row, Session, different
 from harness.record.baseline_read import BaselineError
 from harness.record.baselines import RELEASE, Record

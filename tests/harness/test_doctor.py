@@ -3,45 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.cli import doctor as command
 from harness.cli.main import main
 from harness.jobs import doctor as job
-from harness.jobs import startup
-from harness.jobs.doctor import (
-    Diagnosis,
-    Finding,
-    Severity,
-    of_calibration,
-    of_clock,
-    of_environment,
-    of_noise,
-    of_start,
-)
-from harness.jobs.startup import StartUp, measure_all, site_hooks, time_ready, time_whole
+from harness.jobs.doctor import Diagnosis, of_calibration
+from harness.jobs.doctor_finding import Finding, Severity
 from harness.record.floors import calibration
 from harness.report import naming
-
-LINUX = {"system": "Linux", "cores": 4, "clocksource": "tsc"}
-QUIET: dict[str, Any] = {
-    "affinity": [0, 1, 2, 3],
-    "aslr": 2,
-    "container": False,
-    "governor": "performance",
-    "load_average": [0.25, 0.5, 0.75],
-    "running": 0,
-    "smt": False,
-    "steal": 0.0,
-    "swap_used": 0,
-    "temperature": 45.0,
-    "turbo": False,
-    "virtual_machine": False,
-}
+from tests.harness.jobs.machines import BARE, LINUX, QUIET
 
 
 def test_a_calibration_that_cannot_be_used_is_a_line(tmp_path: Path) -> None:
@@ -76,156 +49,6 @@ def test_what_a_project_keeps_is_not_written_over(
     assert capsys.readouterr().err.count("\n") == 1
     assert main(["gate", "--from", "a.json", "b.json", "--json", name]) == 2
     assert path.read_text() == "kept\n"
-
-
-def only(findings: list[Finding], severity: Severity) -> list[Finding]:
-    return [finding for finding in findings if finding.severity is severity]
-
-
-def test_a_quiet_machine_gets_no_advice() -> None:
-    found = of_noise(QUIET, LINUX)
-    assert [finding.severity for finding in found] == [Severity.GOOD]
-    assert found[0].fact == "The load average is 0.25 on 4 cores."
-    assert of_environment({"variables": {}, "debug_build": False}) == []
-
-
-@pytest.mark.parametrize(
-    ("key", "value", "severity", "fact", "advice"),
-    [
-        ("load_average", [2.5, 0, 0], Severity.NOISY, "The load average is 2.5 on 4 cores.", "`top"),
-        ("running", 1, Severity.NOISY, "1 other process is running", "`ps "),
-        ("running", 3, Severity.NOISY, "3 other processes are running", "`ps "),
-        ("steal", 0.034, Severity.NOISY, "The host has taken 3.4% of", "`python -m harness run --all --full`"),
-        ("swap_used", 5 * 2**20, Severity.NOISY, "5 MiB are swapped out.", "`ps "),
-        ("governor", "powersave", Severity.NOISY, "governor is powersave", "`sudo cpupower"),
-        ("turbo", True, Severity.NOISY, "Turbo is on", "pyperf system tune`"),
-        ("smt", True, Severity.NOTE, "Two hardware threads", "`taskset -c 0,2"),
-        ("aslr", 0, Severity.NOISY, "randomisation is at level 0", "`sudo sysctl kernel.randomize_va_space=2`"),
-        ("affinity", [0, 1], Severity.NOTE, "may use 2 of 4 cores", "`taskset -p"),
-        ("container", True, Severity.NOTE, "This is a container:", "`python -m harness run --all`"),
-        ("virtual_machine", True, Severity.NOTE, "This is a virtual machine:", "`python -m harness run --all`"),
-    ],
-)
-def test_each_disturbance_is_a_fact_with_something_to_type(
-    key: str, value: object, severity: Severity, fact: str, advice: str
-) -> None:
-    found = [finding for finding in of_noise({**QUIET, key: value}, LINUX) if finding.severity is not Severity.GOOD]
-    assert len(found) == 1
-    assert found[0].severity is severity
-    assert fact in found[0].fact
-    assert advice in (found[0].advice or "")
-
-
-def test_one_core_and_another_system_are_said() -> None:
-    assert any(
-        "There is one core" in finding.fact for finding in of_noise({**QUIET, "affinity": None}, {**LINUX, "cores": 1})
-    )
-    assert any("This is Darwin" in finding.fact for finding in of_noise(QUIET, {**LINUX, "system": "Darwin"}))
-
-
-def test_what_cannot_be_read_is_said_once_and_is_not_good_news() -> None:
-    found = of_noise(dict.fromkeys(QUIET), {})
-    assert only(found, Severity.GOOD) == []
-    named = next(finding.fact for finding in found if "could not be read" in finding.fact)
-    assert all(key in named for key in QUIET)
-
-
-@pytest.mark.parametrize("name", ["PYTHONDEVMODE", "PYTHONMALLOC", "PYTHONTRACEMALLOC", "PYTHONASYNCIODEBUG"])
-def test_variables_that_slow_python_down_are_noisy(name: str) -> None:
-    (found,) = of_environment({"variables": {name: "1"}})
-    assert found.severity is Severity.NOISY
-    assert found.advice == f"`unset {name}`."
-
-
-def test_a_fixed_hash_seed_and_a_debug_build_are_said() -> None:
-    assert of_environment({"variables": {"PYTHONHASHSEED": "random"}}) == []
-    (seed,) = of_environment({"variables": {"PYTHONHASHSEED": "0"}})
-    assert seed.severity is Severity.NOTE
-    (debug,) = of_environment({"debug_build": True})
-    assert debug.severity is Severity.NOISY
-
-
-@pytest.mark.parametrize(
-    ("overhead", "resolution", "source", "severity"),
-    [
-        (40.0, 1.0, "tsc", Severity.GOOD),
-        (40.0, 1.0, None, Severity.GOOD),
-        (1500.0, 1.0, "tsc", Severity.NOISY),
-        (40.0, 15.6e6, None, Severity.NOISY),
-        (400.0, 1.0, "hpet", Severity.NOISY),
-    ],
-)
-def test_a_slow_or_coarse_clock_is_noisy(
-    overhead: float, resolution: float, source: str | None, severity: Severity
-) -> None:
-    (found,) = of_clock({"overhead_ns": overhead, "resolution_ns": resolution}, source)
-    assert found.severity is severity
-    assert f"{overhead:.0f} ns" in found.fact
-
-
-BARE = StartUp("python -c pass", "python -c pass", None, (10_000_000,), site_ns=2e6)
-
-
-def test_start_up_is_printed_with_its_budget_and_the_interpreters_share() -> None:
-    within = StartUp("harness list", "python -P -m harness list", 150, (90_000_000, 100_000_000, 170_000_000))
-    over = StartUp("harness worker --ping", "python -P -m harness worker --ping", 40, (41_600_000,))
-    failed = StartUp("harness x", "python -P -m harness x", 80, (), "exit code 1, it broke")
-    bare, good, slow, broken = of_start((BARE, within, over, failed), ())
-    assert bare.fact == "`python -c pass` takes 10 ms, 2 ms of it for site-packages."
-    assert good == Finding(
-        Severity.GOOD,
-        "`python -m harness list` takes 100 ms of its budget of 150 ms, 10 ms of it the interpreter's own.",
-        own=True,
-    )
-    assert slow.severity is Severity.NOISY
-    assert "A worker takes 42 ms of its budget of 40 ms" in slow.fact
-    assert slow.advice == "Find what it imports: `python -X importtime -P -m harness worker --ping`."
-    assert broken.fact == "`python -m harness x` could not be timed: exit code 1, it broke."
-    assert broken.advice == "Try it: `python -P -m harness x`."
-    assert all(finding.own for finding in (bare, good, slow, broken))
-
-
-def test_slow_site_packages_are_blamed_on_the_pth_files_by_name() -> None:
-    slow = StartUp("python -c pass", "python -c pass", None, (30_000_000,), site_ns=20e6)
-    (found,) = of_start((slow,), ("coverage.pth", "editable.pth"))
-    assert found.severity is Severity.NOISY
-    assert "there the files coverage.pth, editable.pth run at every start of Python." in found.fact
-    assert of_start((BARE,), ("coverage.pth",))[0].severity is Severity.NOTE
-    assert "the file coverage.pth runs at every start" in of_start((BARE,), ("coverage.pth",))[0].fact
-
-
-def test_site_hooks_are_the_pth_files_that_run_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "runs.pth").write_text("import os; os.getcwd()\n")
-    (tmp_path / "paths.pth").write_text("/somewhere/else\n# import nothing\n")
-    monkeypatch.setattr(startup.sysconfig, "get_paths", lambda: {"purelib": str(tmp_path), "platlib": str(tmp_path)})
-    assert site_hooks() == ("runs.pth",)
-
-
-def test_a_process_is_timed_to_its_end_or_until_it_says_ready(tmp_path: Path) -> None:
-    assert time_whole((sys.executable, "-c", "pass"), tmp_path) > 0
-    ready = "print(json.dumps({'ready_ns': time.clock_gettime_ns(time.CLOCK_MONOTONIC)}))"
-    argv = (sys.executable, "-c", f"import json, time; {ready}; time.sleep(.3)")
-    assert 0 < time_ready(argv, tmp_path) < time_whole(argv, tmp_path)
-
-
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        ("raise SystemExit('it broke')", "exit code 1, it broke"),
-        ("import sys; sys.exit(3)", "exit code 3, it said nothing"),
-        ("print('not json')", "it did not say when it was ready, but 'not json'"),
-        ("print('[]')", "it did not say when it was ready"),
-    ],
-)
-def test_a_start_that_fails_is_a_reason_and_not_a_time(tmp_path: Path, code: str, words: str) -> None:
-    timed = startup._timed("x", (sys.executable, "-c", code), 40, tmp_path, time_ready)
-    assert timed.times_ns == ()
-    assert timed.median_ns is None
-    assert words in (timed.error or "")
-
-
-def test_an_interpreter_that_is_not_there_is_a_reason_too(tmp_path: Path) -> None:
-    assert all("did not start" in (each.error or "") for each in measure_all(tmp_path, str(tmp_path / "python")))
 
 
 def diagnosis(*findings: Finding) -> Diagnosis:

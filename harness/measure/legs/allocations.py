@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from harness.measure.clock import Undefined
-from harness.measure.launch import INSTRUMENT, launch
+from harness.measure.instrument import INSTRUMENT
+from harness.measure.launch import launch
 from harness.measure.legs import Unavailable
 
 __all__ = ["LOOPS", "AllocationCount", "Share", "available", "count"]

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.measure.clock import Undefined
-from harness.measure.launch import INSTRUMENT, launch
+from harness.measure.instrument import INSTRUMENT
+from harness.measure.launch import launch
 from harness.measure.legs.tools import PROGRAMS, READERS, Tool, available, counting, output
 
 __all__ = ["AGREEMENT", "ENOUGH", "InstructionCount", "Tool", "available", "count"]

@@ -11,7 +11,8 @@ from harness.jobs.modes import QUICK
 from harness.jobs.plan import make_plan
 from harness.jobs.rows import project_catalog
 from harness.jobs.worker_job import job_of, lay_out
-from harness.measure.launch import INSTRUMENT, launch
+from harness.measure.instrument import INSTRUMENT
+from harness.measure.launch import launch
 from harness.project import REFERENCE, load_project
 from harness.record.run import SourceTree
 from harness.report.authority_numbers import Artifact

@@ -42,7 +42,7 @@ named and not repeated; that each exists is tested.
 10 (huge parameters)
     here.test_size::test_a_parameter_of_a_megabyte_leaves_no_trace_but_its_digest
     here.test_size::test_what_is_too_large_is_refused_by_the_name_of_the_benchmark
-    tests.harness.measure.test_worker::test_an_answer_without_end_is_cut_off
+    tests.harness.measure.test_answer::test_an_answer_without_end_is_cut_off
 11 (frozen and coarse clocks)
     here.test_clocks::test_loops_are_not_looked_for_on_a_clock_that_cannot_tell
     here.test_clocks::test_a_value_needs_a_thousand_ticks
@@ -89,7 +89,7 @@ named and not repeated; that each exists is tested.
     here.test_workers::test_a_worker_has_the_environment_of_its_parent_and_the_seed_that_it_was_told
     here.test_workers::test_a_kpi_does_not_pay_for_the_set_up_of_another
     here.test_workers::test_workers_start_from_any_folder_of_a_project
-    tests.harness.measure.test_worker::test_a_worker_that_does_not_have_the_seed_it_was_told_refuses
+    tests.harness.measure.test_launch::test_a_worker_that_does_not_have_the_seed_it_was_told_refuses
     tests.test_house::test_a_folder_called_harness_does_not_come_in_the_place_of_ours
 21 (many small steps)
     here.test_small_steps::test_no_step_is_a_regression_against_the_commit_before_it
@@ -115,6 +115,6 @@ two gates at once
     tests.harness.record.test_lock::test_a_killed_holder_leaves_no_lock
 orphans
     here.test_interruption::test_no_worker_outlives_a_gate_that_is_ended
-    tests.harness.measure.test_worker::test_a_parent_that_is_killed_takes_its_worker_along
-    tests.harness.measure.test_worker::test_a_daemon_of_a_probe_ends_with_its_worker_and_is_said
+    tests.harness.measure.test_launch::test_a_parent_that_is_killed_takes_its_worker_along
+    tests.harness.measure.test_launch::test_a_daemon_of_a_probe_ends_with_its_worker_and_is_said
 """

@@ -9,7 +9,7 @@ import pytest
 
 from harness.measure import clock
 from harness.measure.clock import TICKS, clock_fault, tick_ns
-from harness.measure.launch import INSTRUMENT
+from harness.measure.instrument import INSTRUMENT
 from harness.measure.pairs import Load, SideJob, Unmeasured, calibrate, run_pair
 from harness.measure.schedule import draw
 from tests.harness.measure.jobs import hostile_job

@@ -9,7 +9,8 @@ from random import Random
 
 import pytest
 
-from harness.measure.launch import INSTRUMENT, launch
+from harness.measure.instrument import INSTRUMENT
+from harness.measure.launch import launch
 from harness.measure.opening import Refused, require_subject
 from harness.measure.pair_worker import Answers, serve
 from harness.measure.pairs import SideJob, Unmeasured, calibrate

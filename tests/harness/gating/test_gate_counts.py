@@ -21,7 +21,7 @@ from harness.gating.rows import compare_counts, label, restate, row_of, unmeasur
 from harness.jobs.gate import Gated, gate
 from harness.jobs.plan import PlannedPoint
 from harness.jobs.rows import project_catalog
-from harness.measure.launch import Answer
+from harness.measure.answer import Answer
 from harness.measure.legs import Unavailable
 from harness.measure.legs.instructions import InstructionCount
 from harness.project import load_project

@@ -12,7 +12,7 @@ from harness.gating.ground import SEEDS, Ground
 from harness.gating.options import GateOptions
 from harness.gating.points import gate_points
 from harness.jobs.together import beside
-from harness.measure.launch import Answer
+from harness.measure.answer import Answer
 from harness.measure.pairs import SideJob
 from kpis.registry import load
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from harness.jobs.plan import PlannedPoint
 from harness.jobs.ratchet import check
-from harness.jobs.ratchet_accept import Accepted, Asked, accept
+from harness.jobs.ratchet_accept import Asked, accept
+from harness.jobs.ratchet_layers import Accepted
 from harness.jobs.ratchet_points import Names, gating_points
 from harness.project import Project
 from harness.record.baseline import Row

@@ -14,8 +14,8 @@ from harness.formats.workload import LoadedWorkload
 from harness.jobs.modes import QUICK
 from harness.jobs.plan import Plan, make_plan, named
 from harness.jobs.run import Finished, run
+from harness.measure.answer import Answer
 from harness.measure.clock import Workload
-from harness.measure.launch import Answer
 from harness.project import Project
 from kpis.errors import SelectionError
 from kpis.growth import HISTORY, growth_points, is_growth

@@ -18,7 +18,7 @@ from scipy.stats import t
 from harness.cli.exits import Exit
 from harness.cli.ratchet import exit_code
 from harness.jobs.ratchet_move import Refusal
-from harness.judge.ratchet import LOOSE, first_limit
+from harness.judge.ratchet_limit import LOOSE, first_limit
 from harness.record.baseline import MOST_SESSIONS, Moved, Waiver, encode
 from harness.record.baseline_read import BaselineError
 from harness.record.baselines import Record, load, run_name, save, writing
@@ -281,57 +281,7 @@ def test_another_effort_begins_again_only_where_it_is_named(lab: Lab) -> None:
     assert (lab.row(SPAWN).mode, len(lab.row(SPAWN).sessions)) == (Mode.FULL, 1)
 
 
-# Another machine, rows that go
-
-
-def test_a_new_kernel_begins_times_again_and_leaves_counts(lab: Lab) -> None:
-    lab.sessions(3)
-    before = lab.row("denies")
-    moved_on = lab.run(3, facts={"kernel": "6.2"})
-    assert {*refused(lab, moved_on).values()} == {Refusal.UNLIKE}
-    assert lab.record().layers[Layer.TURN].time["kernel"] == "6.1"
-    done = lab.accept(moved_on, afresh=True, why="a new kernel")
-    assert done.refused == []
-    assert lab.record().layers[Layer.TURN].time["kernel"] == "6.2"
-    assert len(lab.row(SPAWN).sessions) == 1
-    assert lab.row(SPAWN).moved == Moved("a new kernel", DAY + timedelta(days=3))
-    assert lab.row("denies") == before
-    assert exit_code(lab.check(lab.run(4, facts={"kernel": "6.2"})), strict=False) is Exit.OK
-
-
-def test_a_new_interpreter_begins_everything_again(lab: Lab) -> None:
-    lab.sessions(3)
-    newer = lab.run(3, {"engine_calls": 13}, facts={"python": "3.12.1"})
-    lab.accept(newer, afresh=True, why="the new interpreter")
-    assert {len(row.sessions) for _, _, row in lab.record().rows} == {1}
-    assert lab.record().layers[Layer.SYSCALL].exact["python"] == "3.12.1"
-    assert lab.row("engine_calls").limit == 13
-
-
-def test_afresh_does_not_excuse_what_can_be_compared(lab: Lab) -> None:
-    lab.sessions(3)
-    newer = lab.run(3, {"engine_calls": 13}, facts={"kernel": "6.2"})
-    done = lab.accept(newer, afresh=True, why="a new kernel")
-    assert [(name, kind) for name, _, kind in done.refused] == [("engine_calls", Refusal.WORSE)]
-
-
-def test_rows_of_two_machines_do_not_share_a_file(lab: Lab) -> None:
-    lab.sessions(3)
-    newer = lab.run(3, facts={"kernel": "6.2"})
-    before = lab.bytes()
-    done = lab.accept(newer, SPAWN, why="only this one")
-    assert ("layer turn", Refusal.UNLIKE) in {(name, kind) for name, _, kind in done.refused}
-    assert {name: blob for name, blob in lab.bytes().items() if name.endswith("toml")} == {
-        name: blob for name, blob in before.items() if name.endswith("toml")
-    }
-
-
-def test_better_counts_on_a_new_kernel_leave_the_times_their_facts(lab: Lab) -> None:
-    lab.sessions(3)
-    lab.accept(lab.run(3, {"turns_saved[kind=all]": 13}, facts={"kernel": "6.2"}))
-    assert lab.row("turns_saved[kind=all]").limit == 13
-    assert lab.record().layers[Layer.TURN].time["kernel"] == "6.1"
-    assert row_of(lab.check(lab.run(4)), SPAWN).state is State.THIN
+# Rows that go
 
 
 def test_a_row_leaves_the_record_only_by_its_name(lab: Lab) -> None:
@@ -379,30 +329,6 @@ def test_an_ended_waiver_goes_with_its_need(lab: Lab) -> None:
     assert lab.row("engine_calls").waiver == waiver  # it is needed
     lab.accept(lab.run(10))
     assert lab.row("engine_calls").waiver is None
-
-
-# The release
-
-
-def test_an_anchor_is_the_record_as_it_stands(lab: Lab) -> None:
-    lab.sessions(6)
-    lab.accept(lab.run(6), release="v1")
-    record = lab.record()
-    assert record.release is not None
-    assert record.release.tag == "v1"
-    assert record.release.rows == {
-        name: replace(row, pending=None, waiver=None, moved=None) for _, name, row in record.rows
-    }
-    before = lab.bytes()
-    lab.accept(lab.run(6), release="v1")
-    assert lab.bytes() == before
-
-
-def test_no_anchor_while_rows_are_refused(lab: Lab) -> None:
-    lab.sessions(2)
-    done = lab.accept(lab.run(2, {"engine_calls": 13}), release="v1")
-    assert "release v1" in {name for name, _, _ in done.refused}
-    assert lab.record().release is None
 
 
 # Hand edits, and files that are not what they were
@@ -563,10 +489,11 @@ def test_ten_thousand_rows_cost_one_reading_of_each_run(lab: Lab, monkeypatch: p
     require_borne_out(wider, pointed, lab.names.canonical)
     assert read == [name]
     assert len(named) == len(wide.readings)
-    with counted(monkeypatch, "harness.judge.ratchet.shift_of", "harness.judge.ratchet.holm_level") as calls:
-        from harness.judge.ratchet import TimedRow, judge_timed
+    with counted(monkeypatch, "harness.judge.ratchet_row.shift_of", "harness.judge.ratchet.holm_level") as calls:
+        from harness.judge.ratchet import judge_timed
+        from harness.judge.ratchet_row import TimedRow
 
         timed = {n: TimedRow((1.0, 1.01, 0.99, 1.02, 0.98), (1.0,), Direction.LOWER) for n in range(10_000)}
         assert len(judge_timed(timed)) == 10_000
-    assert calls == {"harness.judge.ratchet.shift_of": 10_000, "harness.judge.ratchet.holm_level": 2}
+    assert calls == {"harness.judge.ratchet_row.shift_of": 10_000, "harness.judge.ratchet.holm_level": 2}
     assert len(encode(wider.layers[Layer.SYSCALL]).splitlines()) > 100_000

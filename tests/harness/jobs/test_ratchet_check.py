@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +12,14 @@ import pytest
 
 from harness.cli.exits import Exit
 from harness.cli.ratchet import exit_code
-from harness.jobs.ratchet_accept import waive
-from harness.jobs.ratchet_conditions import Held
-from harness.jobs.ratchet_rows import against_release
 from harness.record.baseline_read import BaselineError
 from harness.record.ratchet import RatchetFile, encode
 from harness.record.run import Mode, Run, Selection
 from harness.record.run import encode as encode_run
-from kpis.errors import SelectionError
 from kpis.registry import Catalog
 from kpis.terms.claim import VerdictBasis, VerdictState
 from kpis.terms.comparison import State
-from kpis.terms.kpi import Direction, Gate, Layer
+from kpis.terms.kpi import Direction, Gate
 from kpis.terms.quantity import Unit
 from kpis.terms.reading import Distribution, Reason, Undefined
 from tests.harness.jobs.recorded import DAY, SLUG, Lab, row_of, states
@@ -411,45 +407,7 @@ def test_sessions_without_a_ruler_say_nothing_of_it(tmp_path: Path) -> None:
     assert code(file) is Exit.FAILED
 
 
-# Waivers and pending rows
-
-
-def until(lab: Lab, monkeypatch: pytest.MonkeyPatch, name: str, day: date) -> None:
-    monkeypatch.setattr("harness.measure.machine.slug", lambda _facts: SLUG)
-    waive(lab.project, lab.catalog, [name], why="a known fault", until=day, today=DAY)
-
-
-def test_a_waived_row_does_not_fail_and_is_shown(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    until(lab, monkeypatch, "engine_calls", DAY + timedelta(days=5))
-    file = lab.check(lab.run(1, {"engine_calls": 13}))
-    row = row_of(file, "engine_calls")
-    assert (row.state, row.decides) == (State.REGRESSED, False)
-    assert row.waiver is not None
-    assert (row.waiver.why, row.waiver.expired) == ("a known fault", False)
-    assert code(file) is Exit.OK
-    assert row_of(lab.check(lab.run(1)), "engine_calls").waiver is not None  # whether or not it is needed
-    assert code(lab.check(lab.run(1, {"engine_calls": 13, "denies": 13}))) is Exit.FAILED  # for this row alone
-
-
-def test_a_waiver_holds_to_the_end_of_its_last_day_and_then_fails(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    last = DAY + timedelta(days=5)
-    until(lab, monkeypatch, "engine_calls", last)
-    assert code(lab.check(lab.run(1), today=last)) is Exit.OK
-    file = lab.check(lab.run(1), today=last + timedelta(days=1))
-    assert file.verdict.by == ("waiver of engine_calls",)
-    assert code(file) is Exit.FAILED
-
-
-def test_a_waiver_needs_a_reason_a_future_day_and_a_row(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.measure.machine.slug", lambda _facts: SLUG)
-    day = DAY + timedelta(days=5)
-    for kpis, why, end, said in (
-        (["denies"], " ", day, "--why is given without a text"),
-        (["denies"], "so", DAY, "not in the future"),
-        (["denise"], "so", day, r"denise is not on record \(did you mean denies\?\)"),
-    ):
-        with pytest.raises(SelectionError, match=said):
-            waive(lab.project, lab.catalog, kpis, why=why, until=end, today=DAY)
+# Pending rows
 
 
 def test_a_new_row_waits_thirty_days_for_a_second_session(lab: Lab) -> None:
@@ -464,67 +422,6 @@ def test_a_new_row_waits_thirty_days_for_a_second_session(lab: Lab) -> None:
     assert code(worse) is Exit.FAILED  # a worse count is a worse count however old the row
     lab.accept(lab.run(1))
     assert code(lab.check(lab.run(2), today=DAY + timedelta(days=31))) is Exit.OK
-
-
-# The release
-
-
-def test_steps_that_were_each_accepted_fail_together_against_the_release(tmp_path: Path) -> None:
-    lab = Lab(tmp_path)
-    lab.sessions(8)
-    lab.accept(lab.run(8), release="v1")
-    file = lab.check(lab.run(9))
-    assert file.release == "v1"
-    assert row_of(file, SPAWN, "v1").state in (State.OK, State.WITHIN)
-    assert code(file) is Exit.OK
-    for step, cost in ((9, 5600.0), (15, 6300.0)):
-        lab.accept(lab.run(step, {SPAWN: cost}), SPAWN, why="it does more")
-        for session in range(step + 1, step + 6):
-            lab.accept(lab.run(session, {SPAWN: cost + session}))
-    crept = lab.check(lab.run(21, {SPAWN: 6310.0}))
-    assert row_of(crept, SPAWN).state in (State.OK, State.WITHIN)
-    assert crept.verdict.by == (f"{SPAWN} since v1",)
-    assert code(crept) is Exit.FAILED
-
-
-def test_a_release_is_held_against_each_session_since_once(tmp_path: Path) -> None:
-    lab = Lab(tmp_path)
-    lab.sessions(6)
-    lab.accept(lab.run(6), release="v1")
-    lab.accept(lab.run(7))
-    lab.accept(lab.run(8))
-    release = lab.record().release
-    assert release is not None
-    held = Held(lab.record().layers[Layer.TURN], SPAWN, lab.row(SPAWN))
-    run = lab.run(8)  # it is on record itself
-    reading = next(each for each in run.readings if lab.names.of_reading(each) == SPAWN)
-    row = against_release(release.rows[SPAWN], held, run, reading)
-    assert row.sessions == release.rows[SPAWN].medians
-    assert row.now == (lab.row(SPAWN).medians[7], reading.value)
-
-
-def test_a_count_may_be_worse_than_the_release_by_five_percent(tmp_path: Path) -> None:
-    lab = Lab(tmp_path)
-    lab.accept(lab.run(0, {"engine_calls": 100}), release="v1")
-    lab.accept(lab.run(1, {"engine_calls": 105}), "engine_calls", why="one call more a turn")
-    file = lab.check(lab.run(2, {"engine_calls": 105}))
-    assert row_of(file, "engine_calls", "v1").state is State.OK
-    assert code(file) is Exit.OK
-    lab.accept(lab.run(3, {"engine_calls": 106}), "engine_calls", why="and another")
-    file = lab.check(lab.run(4, {"engine_calls": 106}))
-    assert row_of(file, "engine_calls").state is State.OK
-    assert row_of(file, "engine_calls", "v1").state is State.REGRESSED
-    assert code(file) is Exit.FAILED
-
-
-def test_a_release_of_another_kernel_is_told_and_decides_nothing(tmp_path: Path) -> None:
-    lab = Lab(tmp_path)
-    lab.accept(lab.run(0), release="v1")
-    lab.accept(lab.run(1, facts={"kernel": "6.2"}), afresh=True, why="a new kernel")
-    file = lab.check(lab.run(2, facts={"kernel": "6.2"}))
-    row = row_of(file, SPAWN, "v1")
-    assert (row.state, row.decides) == (State.NO_BASELINE, False)
-    assert code(file) is Exit.OK
 
 
 # The file

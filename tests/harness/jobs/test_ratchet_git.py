@@ -10,7 +10,7 @@ import pytest
 
 from harness.cli.exits import Exit
 from harness.cli.ratchet import exit_code
-from harness.jobs.ratchet_accept import waive
+from harness.jobs.ratchet_waive import waive
 from harness.record.baseline_read import BaselineError
 from harness.record.baselines import folder, run_name, save_run
 from harness.record.run import Run

@@ -10,8 +10,8 @@ import pytest
 
 from harness.cli.exits import Exit
 from harness.cli.ratchet import exit_code
-from harness.jobs.ratchet_accept import waive
 from harness.jobs.ratchet_move import Refusal
+from harness.jobs.ratchet_waive import waive
 from harness.record.baseline import LONGEST_WAIVER, BaselineFile, Moved, Session, Waiver, different
 from harness.record.baseline_read import BaselineError
 from harness.record.baselines import Record, encoded, save

@@ -12,7 +12,8 @@ import pytest
 
 from harness.cli.exits import Exit
 from harness.cli.ratchet import exit_code
-from harness.jobs.ratchet_accept import Accepted, Asked, accept
+from harness.jobs.ratchet_accept import Asked, accept
+from harness.jobs.ratchet_layers import Accepted
 from harness.jobs.ratchet_move import Refusal
 from harness.judge.loops import MOST
 from harness.record.baseline_read import BaselineError

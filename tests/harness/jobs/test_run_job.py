@@ -20,8 +20,8 @@ from harness.jobs.modes import DEFAULT, QUICK, Effort, budgeted
 from harness.jobs.plan import Plan, PlannedPoint, make_plan
 from harness.jobs.run import Finished, Interrupted, run
 from harness.jobs.samples import file_stem
+from harness.measure.answer import Answer
 from harness.measure.clock import Workload
-from harness.measure.launch import Answer
 from harness.project import Project
 from harness.record.run import Mode, Selection, decode, encode
 from harness.record.store import StoreError

@@ -13,7 +13,7 @@ from harness.jobs.modes import QUICK
 from harness.jobs.plan import Plan, make_plan
 from harness.jobs.run import Interrupted, run
 from harness.jobs.together import beside
-from harness.measure.launch import Answer
+from harness.measure.answer import Answer
 from harness.project import Project
 from harness.record.run import Selection
 from kpis.registry import load

@@ -12,7 +12,7 @@ from harness.jobs.measure_point import Outcome
 from harness.jobs.modes import QUICK
 from harness.jobs.plan import Plan, PlannedPoint, make_plan
 from harness.jobs.touched import Touched, made_of, touched_of
-from harness.measure.launch import INSTRUMENT
+from harness.measure.instrument import INSTRUMENT
 from harness.project import REFERENCE, Project
 from kpis.growth import HISTORY
 from kpis.registry import load

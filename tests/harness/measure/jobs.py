@@ -1,9 +1,12 @@
-"""The job of a hostile probe, as the parent would write it."""
+"""The job of a hostile probe, as the parent would write it, and the worker that is launched on it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+
+from harness.measure.answer import Answer
+from harness.measure.launch import launch
 
 HOSTILE = "tests.cases.probes.hostile"
 
@@ -27,3 +30,8 @@ def hostile_job(probe: str, repo: Path, **more: Any) -> dict[str, Any]:
         "under_test": [],
         **more,
     }
+
+
+def ask(probe: str, repo: Path, tmp_path: Path, *, limit: float = 30, seed: int = 1, **more: Any) -> Answer:
+    job = hostile_job(probe, repo, **{"task": "discover", "min_time": 0.005, "limit": limit, **more})
+    return launch(job, seed=seed, limit=limit, folder=tmp_path, cwd=repo)

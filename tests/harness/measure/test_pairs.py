@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from harness.measure import pair_side
-from harness.measure.launch import INSTRUMENT
+from harness.measure.instrument import INSTRUMENT
 from harness.measure.pair_answers import holds
 from harness.measure.pairs import LEAST_LOOPS, Load, SideJob, Unmeasured, calibrate, run_pair
 from harness.measure.schedule import ROUNDS, PairPlan, draw
 from tests.cases.probes import hostile
 from tests.harness.measure.jobs import hostile_job
-from tests.harness.measure.test_worker import _running
+from tests.harness.measure.processes import running
 
 
 def spec(repo: Path, probe: str, **more: Any) -> SideJob:
@@ -112,7 +112,7 @@ def test_a_daemon_ends_with_its_pair_and_is_counted(repo: Path, tmp_path: Path) 
     pair = run_pair(sides, draw(Random(1)), load=Load(10, means=True), limit=30, folder=tmp_path)  # type: ignore[arg-type]
     assert pair.left == 1
     calibrate("head", sides["head"], draw(Random(1)), limit=30, folder=tmp_path)
-    assert not _running(hostile.DAEMON_SLEEPS)
+    assert not running(hostile.DAEMON_SLEEPS)
 
 
 def test_a_pair_that_leaves_nothing_behind_says_so(repo: Path, tmp_path: Path) -> None:

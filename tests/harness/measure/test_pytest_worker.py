@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from harness.gating.pytest_points import point_of
-from harness.measure.launch import INSTRUMENT, Answer, launch
+from harness.measure.answer import Answer
+from harness.measure.instrument import INSTRUMENT
+from harness.measure.launch import launch
 from harness.measure.pairs import Load, SideJob, Unmeasured, calibrate, run_pair
 from harness.measure.schedule import ROUNDS, draw
 

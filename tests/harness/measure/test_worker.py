@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.measure.handed import BASES, SOURCES
-from harness.measure.launch import Answer, _Heard, _read_answer, launch
 from kpis.terms.quantity import Basis, Source
 from tests.cases.probes import hostile
-from tests.harness.measure.jobs import HOSTILE, hostile_job
-
-
-def ask(probe: str, repo: Path, tmp_path: Path, *, limit: float = 30, seed: int = 1, **more: Any) -> Answer:
-    job = hostile_job(probe, repo, **{"task": "discover", "min_time": 0.005, "limit": limit, **more})
-    return launch(job, seed=seed, limit=limit, folder=tmp_path, cwd=repo)
+from tests.harness.measure.jobs import HOSTILE, ask
 
 
 @pytest.mark.parametrize(
@@ -84,46 +72,6 @@ def test_a_factory_that_makes_no_runtime_says_so(repo: Path, tmp_path: Path) -> 
     answer = ask("Base", repo, tmp_path, runtime=f"{HOSTILE}:make_nothing")
     assert answer.undefined is not None
     assert "made a object, which has no offer" in answer.undefined[1]
-
-
-def test_a_hanging_probe_costs_its_limit_and_nothing_else(repo: Path, tmp_path: Path) -> None:
-    answer = ask("Hangs", repo, tmp_path, limit=1)
-    assert answer.undefined == ("timeout", "It did not end within its limit of 1.0 s.")
-
-
-def test_what_a_probe_prints_is_counted_and_kept_out(repo: Path, tmp_path: Path) -> None:
-    answer = ask("Prints", repo, tmp_path)
-    assert answer.undefined is None
-    assert answer.printed > 400_000
-    assert len(answer.output) <= 64 * 1024
-
-
-def test_a_fork_of_the_probe_does_not_answer(repo: Path, tmp_path: Path) -> None:
-    answer = ask("Forks", repo, tmp_path)
-    assert answer.undefined is None
-    assert answer.result["slice"] == "batch"
-
-
-def test_no_child_of_a_probe_outlives_its_worker(repo: Path, tmp_path: Path) -> None:
-    assert ask("LeavesAChild", repo, tmp_path).undefined is None
-    deadline = time.monotonic() + 5
-    while _workers_on(tmp_path) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _workers_on(tmp_path)
-
-
-def _workers_on(folder: Path) -> list[int]:
-    """Living processes whose command line names a job file in ``folder``."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            command = (entry / "cmdline").read_bytes()
-            state = (entry / "stat").read_text().rsplit(")", 1)[1].split()[0]
-        except (OSError, IndexError):
-            continue
-        if str(folder).encode() in command and state != "Z":
-            found.append(int(entry.name))
-    return found
 
 
 @pytest.mark.parametrize("probe", ["Together", "TogetherLater"])
@@ -191,16 +139,6 @@ def test_the_touched_files_are_the_slice_s_own(repo: Path, tmp_path: Path) -> No
     assert not any("site-packages" in name or name.endswith(".pyc") for name in names)
 
 
-def test_a_worker_that_does_not_have_the_seed_it_was_told_refuses(repo: Path, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(
-        "harness.measure.launch.worker_environment", lambda _seed, **_more: {**os.environ, "PYTHONHASHSEED": "9"}
-    )
-    monkeypatch.setenv("PYTHONPATH", str(repo))
-    answer = ask("Base", repo, tmp_path)
-    assert answer.undefined is not None
-    assert "hash seed" in answer.undefined[1]
-
-
 ODD = sorted(set(hostile.SUBTLE) - {"count-negative", "count-fraction", "long-evidence"})
 
 
@@ -231,114 +169,12 @@ def test_the_words_of_a_tally_are_those_of_the_terms() -> None:
     assert set(SOURCES) == {source.value for source in Source}
 
 
-@pytest.mark.parametrize("probe", ["LeavesAThread", "HangsInClose"])
-def test_a_worker_that_has_answered_is_done(probe: str, repo: Path, tmp_path: Path) -> None:
-    answer = ask(probe, repo, tmp_path, limit=30)
-    assert answer.undefined is None
-    assert answer.result["slice"] == "batch"
-    assert answer.seconds < 20
-    assert any("did not end by itself" in notice for notice in answer.notices)
-
-
-def test_a_close_that_raises_costs_no_answer_and_is_said(repo: Path, tmp_path: Path) -> None:
-    answer = ask("RaisesInClose", repo, tmp_path)
-    assert answer.result["slice"] == "batch"
-    assert answer.notices == ["The worker ended with exit status 1 after it had answered."]
-    assert "it is shut" in answer.output
-
-
 @pytest.mark.parametrize(("probe", "estimand"), [("SaysFalse", "call-mean"), ("CallsThatSayFalse", "call-p50")])
 def test_a_check_that_says_false_means_work_not_done(probe: str, estimand: str, repo: Path, tmp_path: Path) -> None:
     answer = ask(probe, repo, tmp_path, estimand=estimand)
     assert answer.undefined is not None
     assert answer.undefined[0] == "work-not-done"
     assert "the check refused a result of type int" in answer.undefined[1]
-
-
-@pytest.mark.parametrize(
-    "probe", ["SaysFive", "SaysNothing", "SaysUndefined", "SaysBytes", "SaysATally", "ChildSpeaks"]
-)
-def test_only_the_worker_answers_for_itself(probe: str, repo: Path, tmp_path: Path) -> None:
-    answer = ask(probe, repo, tmp_path)
-    assert answer.undefined is not None
-    assert answer.undefined[0] == "crashed"
-    assert answer.undefined[1].endswith("before it answered; something else wrote to the pipe for its answer.")
-
-
-def test_what_stands_before_the_answer_does_not_spoil_it(repo: Path, tmp_path: Path) -> None:
-    answer = ask("SaysTooEarly", repo, tmp_path)
-    assert answer.undefined is None
-    assert answer.result["slice"] == "batch"
-
-
-@pytest.mark.parametrize(("probe", "timed"), [("SaysNoEnd", True), ("AnswersAtLength", False)])
-def test_an_answer_without_end_is_cut_off(probe: str, timed: bool, repo: Path, tmp_path: Path) -> None:
-    answer = ask(probe, repo, tmp_path, timed=timed, estimand="call-mean" if timed else "count")
-    assert answer.undefined == ("bad-value", "Its answer is longer than 16 MiB.")
-
-
-@pytest.mark.parametrize(
-    "line", [b"5", b"[]", b'{"undefined": {}}', b'{"undefined": 5}', b"NaN", b"[" * 100_000, b"\xff"]
-)
-def test_a_line_with_the_token_that_is_no_answer_is_a_crash(line: bytes, tmp_path: Path) -> None:
-    heard = _Heard("token", line=line)
-    answer = Answer()
-    _read_answer(answer, heard, 0, 1.0)
-    assert answer.undefined is not None
-    assert answer.undefined[0] == "crashed"
-
-
-def _running(word: str) -> list[int]:
-    """Processes with this word on their command line."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        try:
-            if word.encode() in (entry / "cmdline").read_bytes().split(b"\0"):
-                found.append(int(entry.name))
-        except OSError:
-            continue
-    return found
-
-
-def test_a_daemon_of_a_probe_ends_with_its_worker_and_is_said(repo: Path, tmp_path: Path) -> None:
-    answer = ask("LeavesADaemon", repo, tmp_path)
-    assert answer.undefined is None
-    assert not _running(hostile.DAEMON_SLEEPS)
-    assert answer.notices == ["A process that the probe had started outlived the worker and had to be ended."]
-
-
-def test_a_launch_leaves_the_children_of_its_caller_alone(repo: Path, tmp_path: Path) -> None:
-    with subprocess.Popen(["/bin/sleep", "3600"], start_new_session=True) as bystander:
-        answer = ask("LeavesADaemon", repo, tmp_path)
-        assert bystander.poll() is None
-        bystander.kill()
-    assert len(answer.notices) == 1
-
-
-PARENT = """
-import sys
-from pathlib import Path
-from tests.harness.measure.test_worker import ask
-ask("Hangs", Path(sys.argv[1]), Path(sys.argv[2]), limit=3000)
-"""
-
-
-def test_a_parent_that_is_killed_takes_its_worker_along(repo: Path, tmp_path: Path) -> None:
-    words = [sys.executable, "-c", PARENT, str(repo), str(tmp_path)]
-    with subprocess.Popen(words, cwd=repo) as parent:
-        assert _until(lambda: any(pid != parent.pid for pid in _workers_on(tmp_path)))
-        time.sleep(0.5)
-        parent.kill()
-    assert _until(lambda: not _workers_on(tmp_path))
-
-
-def _until(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def test_of_a_long_message_the_type_and_the_first_line_are_said(repo: Path, tmp_path: Path) -> None:

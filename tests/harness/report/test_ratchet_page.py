@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from harness.jobs.ratchet_accept import waive
+from harness.jobs.ratchet_waive import waive
 from harness.record.ratchet import RatchetFile
 from harness.report.ratchet_page import render_ratchet, sentence_of
 from kpis.terms.comparison import State

@@ -6,11 +6,15 @@ second one of each side. Refuses to call a point unchanged whose files nobody ha
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from harness.gating.ground import SEEDS, Ground, Seen
 from harness.gating.options import GateOptions
-from harness.gating.rows import compare_counts, unmeasured
+from harness.gating.rows import compare_counts, label, unmeasured
 from harness.jobs.plan import PlannedPoint
 from harness.measure.answer import Answer
 from harness.measure.schedule import Side
@@ -27,6 +31,8 @@ class Trials:
     ground: Ground
     options: GateOptions
     probes: tuple[str, ...]
+    samples: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What both sides gave, by the label of a point that was counted or is unchanged."""
     _seen: dict[str, dict[Side, Seen]] = field(default_factory=dict)
 
     def of(self, point: PlannedPoint, *, injected: bool) -> Comparison | None:
@@ -41,6 +47,8 @@ class Trials:
             return Comparison(State.VOID, evidence=(said,))
         same = compare_touched(base.touched, head.touched, base.spawns or head.spawns)
         if same.unchanged and not self.options.time_unchanged and not injected:
+            same_files = {"base": _digest(base.touched), "head": _digest(head.touched), "files": len(head.touched)}
+            self.samples[label(point)] = {"touched": same_files}
             said = f"{len(head.touched)} files are touched, the same on both sides"
             return Comparison(State.UNCHANGED, evidence=(said,))
         if point.kpi.estimand.timed:
@@ -48,9 +56,12 @@ class Trials:
         old, new = self._again(point, "base"), self._again(point, "head")
         if (gone := unmeasured(old.undefined, new.undefined)) is not None:
             return gone
-        return compare_counts(
-            point, [base.answer["tally"], old.result["tally"]], [head.answer["tally"], new.result["tally"]]
-        )
+        tallies = {
+            "base": [base.answer["tally"], old.result["tally"]],
+            "head": [head.answer["tally"], new.result["tally"]],
+        }
+        self.samples[label(point)] = {"tallies": tallies}
+        return compare_counts(point, tallies["base"], tallies["head"])
 
     def _again(self, point: PlannedPoint, side: Side) -> Answer:
         return self.ground.ask(point, side, "tally", seed=SEEDS[1], limit=self.options.limit_s)
@@ -69,3 +80,8 @@ class Trials:
     def touched(self, side: Side) -> dict[str, str]:
         """Everything that the slices of a side touch."""
         return {name: digest for seen in self._seen.values() for name, digest in sorted(seen[side].touched.items())}
+
+
+def _digest(touched: Mapping[str, str]) -> str:
+    """One sha256 over the names and digests of all files of a side that a point touches."""
+    return hashlib.sha256(json.dumps(sorted(touched.items())).encode()).hexdigest()

@@ -28,6 +28,7 @@ from harness.judge.rule import Rule, delta_for
 from harness.judge.sequence import PointJudge, settle
 from harness.record.gate import GateRow
 from harness.record.journal import Journal
+from kpis.terms.claim import Coverage
 from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
 from kpis.terms.kpi import Gate, Kpi
 
@@ -55,6 +56,10 @@ class Work:
     rule: Rule = field(default_factory=Rule)
     kpis: dict[str, Kpi] = field(default_factory=dict)
     """The KPI of every comparison, by the comparison's label."""
+    samples: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What both sides gave at each point that was compared, by its label (:mod:`harness.record.gate_samples`)."""
+    coverage: dict[str, Coverage] = field(default_factory=dict)
+    """Of each timed point the pairs that were wanted and seen, by its label."""
     _kept: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def compare(self) -> tuple[list[GateRow], dict[str, Comparison]]:
@@ -89,6 +94,7 @@ class Work:
             if point.kpi.gate is Gate.INSTRUCTIONS:
                 rows += self._instructed(point, found)
         rows += self._timed(to_time, found)
+        self.samples |= self.trials.samples
         rows += self._growth(to_time, found)
         return rows, found
 
@@ -139,6 +145,7 @@ class Work:
             on_step=step,
         )
         for point in timed:
+            self._sampled(point)
             if point.injected and (name := self._injects(point.point)) is not None:
                 self.injected[name] = point.inject
         open_points = {point.point.key: point for point in timed if point.void is None}
@@ -158,6 +165,13 @@ class Work:
             rows.append(timed_row(point, comparison, **more))
             rows += legs
         return rows
+
+    def _sampled(self, timed: TimedPoint) -> None:
+        name = label(timed.point)
+        self.coverage[name] = Coverage(timed.judge.asked, len(timed.pairs))
+        if timed.load is not None and timed.pairs:
+            facts = {"loops": timed.load.loops, "injected": timed.load.inject}
+            self.samples[name] = {"pairs": timed.pairs, "cpu": timed.cpu, **facts}
 
     def _growth(self, timed: list[TimedPoint], found: dict[str, Comparison]) -> list[GateRow]:
         rows = []

@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from harness.gating.deadline import BoundedGround, Deadline
 from harness.gating.gone import gone_from
@@ -26,16 +25,17 @@ from harness.gating.pytest_points import CATALOG, Suite
 from harness.gating.rows import label, restate
 from harness.gating.tried import Trials
 from harness.gating.work import Step, Work
+from harness.jobs.gate_file import gate_file
 from harness.jobs.together import beside
 from harness.jobs.worker_job import lay_out
-from harness.judge.compose import claim_of, compose, coverage_of
 from harness.measure import machine
 from harness.project import Project, runtime_reference
-from harness.record.floors import CommittedFloors, floors
-from harness.record.gate import GateFile, GateRow, GateSide, encode
+from harness.record import gate_samples
+from harness.record.floors import floors
+from harness.record.gate import GateFile, encode
+from harness.record.gate_samples import GateSamples, evidence_of, samples_path
 from harness.record.journal import Journal
 from harness.record.lock import RunLock
-from harness.record.run import Machine
 from harness.record.source import tree_state
 from harness.record.store import StoreError, new_id, state_dir, write_atomic
 from harness.subject import SubjectError
@@ -48,9 +48,6 @@ from harness.subject.scratch import prune, scratch
 from harness.subject.trees import Sides, materialise
 from harness.subject.under_test import packages_under_test, search_path, shadowed
 from kpis.registry import Catalog
-from kpis.terms.claim import ClaimKind
-from kpis.terms.comparison import Comparison
-from kpis.terms.kpi import Direction, Gate
 
 __all__ = ["Gated", "gate"]
 
@@ -124,11 +121,14 @@ def gate(
         rows = restate(points, rows, found, _asked_for(catalog, points, options), hidden)
         found |= {each.name: each.comparison for each in gone}
         rows += [each.row for each in gone]
-        file = _file(head, base, work, found, rows, journal.header, began, known)
+        samples = GateSamples(id=journal.header["id"], base=base.commit, head=head[0], points=work.samples)
+        blob = gate_samples.encode(samples)
+        file = gate_file(head, base, work, found, rows, journal.header, began, known, evidence_of(blob, work.samples))
         path = None
         if not options.plan:
             # Stored before the journal goes: whatever fails, one of them has every pair.
             path = state_dir(project.root) / "gates" / f"{file.id}.json"
+            write_atomic(samples_path(path), blob, within=project.root)
             write_atomic(path, encode(file), within=project.root)
         journal.finish()
     return Gated(file, notes, work.foresight, path)
@@ -199,41 +199,3 @@ def _journal(project: Project, base: Base, sides: Sides, options: GateOptions, a
         "seed": random.SystemRandom().randrange(2**32),
     }
     return Journal.create(project.root, header)
-
-
-def _file(
-    head: tuple[str | None, bool | None],
-    base: Base,
-    work: Work,
-    found: dict[str, Comparison],
-    rows: list[GateRow],
-    header: dict[str, Any],
-    began: float,
-    known: CommittedFloors,
-) -> GateFile:
-    claims = []
-    for name, comparison in sorted(found.items()):
-        kpi = work.kpis.get(name)
-        kind = Gate.EXACT if kpi is None else kpi.gate
-        direction = Direction.LOWER if kpi is None else kpi.direction
-        critical = kpi is not None and kpi.critical
-        claims.append(claim_of(name, comparison, kind, direction, critical=critical, table=known.table(name)))
-    reported = {claim.rule for claim in claims if claim.kind is ClaimKind.MEASUREMENT}
-    commit, dirty = head
-    fingerprint = machine.fingerprint()
-    return GateFile(
-        id=header["id"],
-        created=header["created"],
-        argv=list(header["argv"]),
-        base=GateSide(commit=base.commit, dirty=False, touched=work.trials.touched("base")),
-        head=GateSide(commit=commit, dirty=dirty, touched=work.trials.touched("head")),
-        verdict=compose(claims, coverage_of(found, reported=reported)),
-        claims=claims,
-        rows=sorted(rows, key=lambda row: (row.kpi, sorted(row.params.items()), row.leg.value)),
-        injected=dict(work.injected),
-        machine=Machine(slug=machine.slug(fingerprint), fingerprint=fingerprint),
-        environment=machine.environment(),
-        noise={"after": machine.noise()},
-        seed=header["seed"],
-        seconds=round(time.monotonic() - began, 3),
-    )

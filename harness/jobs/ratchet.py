@@ -14,6 +14,7 @@ from typing import Any
 
 from harness.jobs.ratchet_base import at_base, held_rows, release_rows
 from harness.jobs.ratchet_conditions import Held
+from harness.jobs.ratchet_evidence import evidence_in
 from harness.jobs.ratchet_file import no_record, ratchet_file
 from harness.jobs.ratchet_found import Found
 from harness.jobs.ratchet_points import Names, gating_points, readings_by_name
@@ -56,7 +57,7 @@ def check(
     pointed = Pointed.in_folder(folder(project.root, slug) / "runs", slug, names.of_reading)
     found, unselected, ruler = compared(record, run, names, pointed, today)
     base = None if against is None else at_base(project.root, against, slug, names, today)
-    return ratchet_file(record, run, found, unselected, ruler, base, today)
+    return ratchet_file(record, run, found, unselected, ruler, base, today, evidence_in(run, pointed))
 
 
 def compared(

@@ -6,7 +6,7 @@ waiver outlive its day, and to pass where the catalog, the record and the run do
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -22,7 +22,7 @@ from harness.record.baseline import different
 from harness.record.baselines import Record
 from harness.record.ratchet import RatchetBase, RatchetFile, RatchetRow, RatchetRun, WaiverNote, passed_over
 from harness.record.run import Run
-from kpis.terms.claim import Claim, Confidence, Coverage, Verdict, VerdictBasis, VerdictState
+from kpis.terms.claim import Claim, Confidence, Coverage, Evidence, Verdict, VerdictBasis, VerdictState
 from kpis.terms.comparison import Comparison, ComparisonWarn, State
 from kpis.terms.kpi import Direction, Gate
 from kpis.terms.reading import Reading
@@ -62,8 +62,12 @@ def ratchet_file(
     ruler: dict[str, Any] | None,
     base: AtBase | None,
     today: date,
+    evidence: Callable[[Found], Sequence[Evidence]],
 ) -> RatchetFile:
-    """What ``found`` comes to: rows, claims, coverage and the verdict; ``base`` excuses what was red before."""
+    """What ``found`` comes to: rows, claims, coverage and the verdict; ``base`` excuses what was red before.
+
+    ``evidence`` says where the readings of a comparison stand.
+    """
     tag = record.release.tag if record.release is not None else None
     rows: list[RatchetRow] = []
     claims: list[Claim] = []
@@ -75,7 +79,7 @@ def ratchet_file(
         decides = _decides(each) and not excused and (waiver is None or waiver.expired)
         rule = each.name if each.anchor == "record" else f"{each.name} since {each.anchor}"
         rows.append(_row(each, decides, waiver))
-        claims.append(_claim(rule, each, decides))
+        claims.append(_claim(rule, each, decides, evidence(each)))
         comparisons[rule] = each.comparison
         if not decides:
             reported.add(rule)
@@ -147,7 +151,7 @@ def _direction(found: Found) -> Direction:
     return Direction.LOWER if found.point is None else found.point.kpi.direction
 
 
-def _claim(rule: str, found: Found, decides: bool) -> Claim:
+def _claim(rule: str, found: Found, decides: bool, evidence: Sequence[Evidence]) -> Claim:
     critical = found.point is not None and found.point.kpi.critical
     gate = _gate(found) if decides else Gate.REPORT
     said = found.comparison
@@ -155,7 +159,7 @@ def _claim(rule: str, found: Found, decides: bool) -> Claim:
         # The ratchet's rule looks for what lies beyond the record's reach, and stayed quiet; how far that is, and that
         # it may be more than 5 %, is in the claim's uncertainty and makes a pass marginal.
         said = replace(said, state=State.OK)
-    return claim_of(rule, said, gate, _direction(found), critical=critical)
+    return claim_of(rule, said, gate, _direction(found), critical=critical, evidence=evidence)
 
 
 def _waiver(found: Found, today: date) -> WaiverNote | None:

@@ -79,7 +79,8 @@ def claim_of(
     """A KPI comparison as a claim: it fires on ``regressed``, is quiet where it was decided otherwise, else unknown.
 
     ``rule`` names the KPI point; ``table`` is the sha256 of this machine's calibration, without which a timed claim
-    is ``unmeasured``. Exact legs are true by definition.
+    is ``unmeasured``. Exact legs are true by definition, and where nothing was seen nothing is more or less certain.
+    ``coverage`` of a comparison that is made in one step need not be given: it was made, or it was not.
     """
     kind = _KINDS[gate]
     # A state that is neither decided nor named above leaves the question open, whatever it is called.
@@ -93,9 +94,11 @@ def claim_of(
     else:
         basis = UncertaintyBasis.PUBLISHED_ACCURACY if table else UncertaintyBasis.UNMEASURED
     at_least, at_most = _worsening(comparison, direction)
-    uncertainty = Uncertainty(basis, comparison.alpha, at_least, at_most, comparison.smallest_visible, table or None)
+    seen = gap in (None, Gap.INCONCLUSIVE)
+    sure = Uncertainty(basis, comparison.alpha, at_least, at_most, comparison.smallest_visible, table or None)
     said = tuple(Evidence(text=text) for text in comparison.evidence)
-    return Claim(rule, kind, state, critical, gap, (*evidence, *said), uncertainty, coverage)
+    found = coverage or Coverage(1, int(seen))
+    return Claim(rule, kind, state, critical, gap, (*evidence, *said), sure if seen else None, found)
 
 
 def coverage_of(comparisons: Mapping[str, Comparison], *, reported: Collection[str] = ()) -> Coverage:

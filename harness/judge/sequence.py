@@ -70,7 +70,7 @@ class PointJudge:
         ValueError: the direction is neutral.
     """
 
-    __slots__ = ("_direction", "_pairs", "_ratios", "_rule", "_screened", "_stage", "comparison")
+    __slots__ = ("_direction", "_pairs", "_ratios", "_rule", "_screened", "_stage", "asked", "comparison")
 
     def __init__(self, direction: Direction, rule: Rule | None = None) -> None:
         log_ratios((), direction)
@@ -80,6 +80,8 @@ class PointJudge:
         self._pairs: dict[Stage, list[Pair]] = {Stage.SCREEN: [], Stage.EXTENSION: [], Stage.CONFIRM: []}
         self._ratios: dict[Stage, list[float]] = {Stage.SCREEN: [], Stage.EXTENSION: [], Stage.CONFIRM: []}
         self._screened: ScreenResult | None = None
+        self.asked = self._size(Stage.SCREEN)
+        """The pairs that its stages wanted so far, whether it got them or was stopped before."""
         self.comparison: Comparison | None = None
 
     @property
@@ -137,13 +139,17 @@ class PointJudge:
         self._screened = screen(self._ratios[stage], self._rule)
         match self._screened.says:
             case Screening.SUSPECT:
-                self._stage = Stage.CONFIRM
+                self._go_on(Stage.CONFIRM)
             case Screening.OK:
                 self._finish(State.OK, f"{stage.value} on {self._screened.pairs} pairs: not suspected, 5 % excluded")
             case Screening.OPEN if stage is Stage.SCREEN:
-                self._stage = Stage.EXTENSION
+                self._go_on(Stage.EXTENSION)
             case Screening.OPEN:
                 self._finish(State.INCONCLUSIVE, f"still open after {self._screened.pairs} fresh pairs")
+
+    def _go_on(self, stage: Stage) -> None:
+        self._stage = stage
+        self.asked += self._size(stage)
 
     def stop(self, why: str) -> None:
         """End the point where it is, as ``inconclusive``; a suspect stays in its family with p = 1.

@@ -35,6 +35,7 @@ class Pointed:
     name: Name
     committed: tuple[str, ...] = ()
     _runs: dict[str, tuple[Run, dict[str, Reading]]] = field(default_factory=dict)
+    _digests: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def in_folder(cls, folder: Path, slug: str, name: Name) -> Pointed:
@@ -58,6 +59,18 @@ class Pointed:
         """
         return self._load(run, wanted_by)[1]
 
+    def place(self, run: str, name: str) -> tuple[str, int] | None:
+        """(sha256 of the run file, number of the reading in it) of the row ``name``; None where it has none.
+
+        Raises:
+            BaselineError: as :meth:`readings`.
+        """
+        decoded, readings = self._load(run, name)
+        reading = readings.get(name)
+        if reading is None:
+            return None
+        return self._digests[run], next(at for at, each in enumerate(decoded.readings) if each is reading)
+
     def every_session(self, name: str) -> list[Session]:
         """The sessions of the row ``name`` in all run files that are there and can be read, whatever points to them."""
         found = []
@@ -76,10 +89,12 @@ class Pointed:
         Raises:
             RunFileError: it is none.
         """
-        self._take(run, decode(blob, self.path(run)))
+        self._take(run, blob)
         self.committed = tuple({*self.committed, run})
 
-    def _take(self, run: str, decoded: Run) -> None:
+    def _take(self, run: str, blob: bytes) -> None:
+        decoded = decode(blob, self.path(run))
+        self._digests[run] = hashlib.sha256(blob).hexdigest()
         self._runs[run] = decoded, {self.name(reading): reading for reading in decoded.readings}
 
     def _load(self, run: str, wanted_by: str) -> tuple[Run, dict[str, Reading]]:
@@ -97,7 +112,7 @@ class Pointed:
                     f"its name; {back}"
                 )
             try:
-                self._take(run, decode(blob, path))
+                self._take(run, blob)
             except RunFileError as error:
                 raise BaselineError(str(error)) from None
         return self._runs[run]

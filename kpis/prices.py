@@ -1,13 +1,14 @@
 """The price tables that ship, and a user's own: TOML in, :class:`~kpis.formulas.recorded.pricing.PriceTable` out.
 
 A table names each model's ids, its prices in dollars a million tokens, where they were read and when. A user's file has
-the same shape and goes before ours. Every fault is one sentence with the file, the model and the key.
+the same shape and goes before ours, or with ``replaces = true`` in its place. Every fault is one sentence with the
+file, the model and the key.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 from functools import cache
@@ -41,7 +42,9 @@ def shipped_prices() -> PriceTable:
 
 
 def user_prices(path: Path, read: Callable[[Path], bytes]) -> PriceTable:
-    """The prices of the file at ``path``, before those that ship; ``read`` gives its bytes and bounds how many.
+    """The prices of the file at ``path``, before those that ship, or alone where it says that it replaces them.
+
+    ``read`` gives its bytes and bounds how many.
 
     Raises:
         PriceError: the file cannot be read or used.
@@ -53,7 +56,13 @@ def user_prices(path: Path, read: Callable[[Path], bytes]) -> PriceTable:
         raise PriceError(
             f"{path} cannot be read ({why}): name a price file that can, then run `python -m harness replay` again."
         ) from None
-    return read_prices(body, str(path)).over(shipped_prices())
+    name = str(path)
+    tables = _tables(body, name)
+    replaces = tables.pop("replaces", False)
+    if not isinstance(replaces, bool):
+        raise PriceError(f"{name}: replaces must be true or false: {_AGAIN}")
+    own = _table(tables, name, ("replaces", "model"))
+    return own if replaces else own.over(shipped_prices())
 
 
 def read_prices(body: bytes, name: str) -> PriceTable:
@@ -62,17 +71,26 @@ def read_prices(body: bytes, name: str) -> PriceTable:
     Raises:
         PriceError: it is not TOML, or a row of it cannot be used.
     """
+    return _table(_tables(body, name), name, ("model",))
+
+
+def _tables(body: bytes, name: str) -> dict[str, Any]:
     try:
-        tables = tomllib.loads(body.decode("utf-8"), parse_float=Decimal)
+        return tomllib.loads(body.decode("utf-8"), parse_float=Decimal)
     except UnicodeDecodeError:
         raise PriceError(
             f"{name} is not UTF-8 text: save it as UTF-8, then run `python -m harness replay` again."
         ) from None
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         raise PriceError(f"{name} is not TOML ({error}): {_AGAIN}") from None
+
+
+def _table(tables: Mapping[str, Any], name: str, keys: Sequence[str]) -> PriceTable:
+    """The table of a file whose top has one of ``keys``, of which all but the models are read already."""
     unknown = sorted(set(tables) - {"model"})
     if unknown:
-        raise PriceError(f"{name} has the unknown table [{unknown[0]}]{did_you_mean(unknown[0], ['model'])}: {_AGAIN}")
+        what = f"table [{unknown[0]}]" if isinstance(tables[unknown[0]], dict) else f"key {unknown[0]}"
+        raise PriceError(f"{name} has the unknown {what}{did_you_mean(unknown[0], keys)}: {_AGAIN}")
     models = tables.get("model")
     if not isinstance(models, dict) or not models:
         raise PriceError(f'{name} has no table [model."NAME"], so it prices nothing: {_AGAIN}')

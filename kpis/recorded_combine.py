@@ -50,14 +50,16 @@ def _sum(row: MetricRow, metrics: Sequence[Metric], basis: Basis, _: Sequence[fl
     total = sum(known)
     if not known or len(known) + _empty(metrics) < len(metrics):
         return _silent(row, metrics, basis, {"known": total})
-    return Metric(row.id, total, basis, numerator=total, detail=_details(metrics))
+    low, high = _bounds(metrics, sum)
+    return Metric(row.id, total, basis, numerator=total, low=low, high=high, detail=_details(metrics))
 
 
 def _peak(row: MetricRow, metrics: Sequence[Metric], basis: Basis, _: Sequence[float] | None) -> Metric:
     known = [each.value for each in metrics if each.value is not None]
     if not known or len(known) + _empty(metrics) < len(metrics):
         return _silent(row, metrics, basis, {"known": max(known)} if known else {})
-    return Metric(row.id, max(known), basis, detail=_details(metrics))
+    low, high = _bounds(metrics, max)
+    return Metric(row.id, max(known), basis, low=low, high=high, detail=_details(metrics))
 
 
 def _ratio(row: MetricRow, metrics: Sequence[Metric], basis: Basis, _: Sequence[float] | None) -> Metric:
@@ -69,8 +71,7 @@ def _ratio(row: MetricRow, metrics: Sequence[Metric], basis: Basis, _: Sequence[
     if below == 0:
         why = next((each.undefined for each in metrics if each.undefined), row.undefined)
         return Metric(row.id, None, basis, undefined=why, numerator=top, denominator=below, detail=_details(metrics))
-    low = sum(count * each.low if each.low is not None else share for share, count, each in whole) / below
-    high = sum(count * each.high if each.high is not None else share for share, count, each in whole) / below
+    low, high = _ends(whole, below)
     # A run without value and with something to divide by has bounds only, and so has the whole.
     open_ended = next((each for _, count, each in whole if each.value is None and count), None)
     return Metric(
@@ -80,10 +81,45 @@ def _ratio(row: MetricRow, metrics: Sequence[Metric], basis: Basis, _: Sequence[
         undefined=None if open_ended is None else open_ended.undefined,
         numerator=top,
         denominator=below,
-        low=low if low != high else None,
-        high=high if low != high else None,
+        low=low,
+        high=high,
         detail=_details(metrics),
     )
+
+
+_Share = tuple[float | int, float | int, Metric]
+"""Numerator, denominator, and the metric that they are of."""
+
+
+def _ends(whole: Sequence[_Share], below: float) -> tuple[float | None, float | None]:
+    """Both bounds of a ratio, each None where it is open; both where there is no bound among ``whole``."""
+    bounded = [each for _, _, each in whole if each.low is not None or each.high is not None]
+    if not bounded:
+        return None, None
+    low = sum(share if not _is_open(each) else count * (each.low or 0) for share, count, each in whole) / below
+    high = sum(share if not _is_open(each) else count * (each.high or 0) for share, count, each in whole) / below
+    below_open, above_open = any(each.low is None for each in bounded), any(each.high is None for each in bounded)
+    if low == high and not below_open and not above_open:
+        return None, None
+    return None if below_open else low, None if above_open else high
+
+
+def _bounds(metrics: Sequence[Metric], join: Callable[[Sequence[float]], float]) -> tuple[float | None, float | None]:
+    """What ``join`` makes of the lower ends and of the upper ones, as :func:`_ends`."""
+    known = [each for each in metrics if each.value is not None]
+    bounded = [each for each in known if _is_open(each)]
+    if not bounded:
+        return None, None
+    low = [each.value or 0 if each.low is None else each.low for each in known]
+    high = [each.value or 0 if each.high is None else each.high for each in known]
+    return (
+        None if any(each.low is None for each in bounded) else join(low),
+        None if any(each.high is None for each in bounded) else join(high),
+    )
+
+
+def _is_open(metric: Metric) -> bool:
+    return metric.low is not None or metric.high is not None
 
 
 def _pooled(row: MetricRow, metrics: Sequence[Metric], basis: Basis, raw: Sequence[float] | None) -> Metric:

@@ -18,7 +18,7 @@ from kpis.terms.kpi import Direction
 from kpis.terms.metric import Combine, MetricClass, MetricKind, MetricRow
 from kpis.terms.quantity import Unit
 
-__all__ = ["CATALOG", "CompositeError", "load", "read_rows", "refuse_composite", "row_of"]
+__all__ = ["CATALOG", "CompositeError", "load", "read_rows", "refuse_composite", "row_named", "row_of"]
 
 CATALOG = Path(__file__).parent / "catalog_recorded"
 """The folder of the built-in rows."""
@@ -122,6 +122,24 @@ def row_of(metric_id: str, rows: Mapping[str, MetricRow] | None = None) -> Metri
             "`python -m harness list --recorded` shows all."
         )
     return found
+
+
+def row_named(name: str, rows: Mapping[str, MetricRow] | None = None) -> MetricRow:
+    """The row with the id or the symbol ``name``, a symbol in letters of either case.
+
+    Raises:
+        SelectionError: there is none, or several have that symbol; the sentence names the closest one, or all.
+    """
+    known = load() if rows is None else rows
+    alike = [row for row in known.values() if (row.symbol or "").lower() == name.lower()]
+    if name in known or not alike:
+        return row_of(name, known)
+    if len(alike) > 1:
+        ids = ", ".join(row.id for row in alike)
+        raise SelectionError(
+            f"{name} is the symbol of {ids}: name one of them; `python -m harness list --recorded` shows all."
+        )
+    return alike[0]
 
 
 def refuse_composite(ids: Iterable[str], rows: Mapping[str, MetricRow] | None = None) -> MetricClass:

@@ -47,7 +47,10 @@ def is_recorded(name: str, kpis: Collection[str]) -> bool:
     from kpis.errors import did_you_mean
     from kpis.recorded_metrics import load
 
-    return name in load() or did_you_mean(name, [*kpis, *load()]) != did_you_mean(name, kpis)
+    symbols = {row.symbol.lower() for row in load().values() if row.symbol is not None}
+    if name in load() or name.lower() in symbols:
+        return True
+    return did_you_mean(name, [*kpis, *load()]) != did_you_mean(name, kpis)
 
 
 def explain_recorded(arguments: argparse.Namespace) -> Exit:
@@ -57,9 +60,9 @@ def explain_recorded(arguments: argparse.Namespace) -> Exit:
     from harness.report.recorded_text import recorded_text
     from harness.report.width import columns
     from kpis.formulas.recorded.evaluate import metric_ids
-    from kpis.recorded_metrics import row_of
+    from kpis.recorded_metrics import row_named
 
-    row = row_of(arguments.kpi)
+    row = row_named(arguments.kpi)
     if arguments.json:
         print_json({"schema": "harness.explain/1", "metric": plain_metric(row)})
     else:

@@ -45,10 +45,10 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("--time", action="store_true", help="where the time went, for many runs too")
     parser.add_argument("--explain", metavar="NUMBER", help="the lines and the rule behind one number, by its id")
-    parser.add_argument("--prices", metavar="FILE", help="a price table (TOML) that goes before the one that ships")
+    parser.add_argument("--prices", metavar="FILE", help="a price table (TOML) that goes before what ships")
     parser.add_argument("--oracles", metavar="FILE", help="an evaluator's verdicts on the runs, JSON Lines")
     parser.add_argument(
-        "--compare", nargs=2, metavar=("ARM_A", "ARM_B"), help="hold the runs of one folder against those of another"
+        "--compare", nargs="+", metavar=("ARM_A", "ARM_B"), help="hold the runs of folders against those of the first"
     )
     parser.add_argument("--gate", metavar="NAME", help="hold the runs against the record baselines/replay/NAME.toml")
     parser.add_argument("--accept", action="store_true", help="with --gate: put what is measured onto that record")
@@ -91,9 +91,9 @@ def _replay(arguments: argparse.Namespace) -> Exit:
     paths = arguments.compare or arguments.path
     asked = Asked(table, ledger=arguments.time or _small(paths), by=arguments.by, oracles=oracles)
     if arguments.compare is not None:
-        from harness.cli.replay_ends import compare_arms
+        from harness.cli.replay_compare import compare_folders
 
-        return compare_arms(arguments, asked)
+        return compare_folders(arguments, asked)
     if arguments.evaluate:
         from harness.cli.replay_evaluate import evaluate_runs
 
@@ -113,7 +113,7 @@ def _replay(arguments: argparse.Namespace) -> Exit:
 
 def tell_unmatched(asked: Asked, arms: Sequence[Replayed]) -> None:
     """Say it to the shell where verdicts were given and none of them is on any run."""
-    from harness.jobs.replay_oracles import none_matches
+    from harness.jobs.replay_judged import none_matches
 
     if asked.oracles and none_matches(asked.oracles, [run for arm in arms for run in arm.runs]):
         say(
@@ -145,7 +145,7 @@ def _cache(arguments: argparse.Namespace, paths: list[str], asked: Asked) -> Rep
     folder = cache_folder()
     if arguments.afresh or folder is None or asked.by is not None or asked.oracles or asked.judge or _small(paths):
         return None
-    return ReplayCache(folder, paths, repr((asked.table.rows, asked.ledger, arguments.format)))
+    return ReplayCache(folder, paths, repr((asked.table, asked.ledger, arguments.format)))
 
 
 def put(result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gated | None = None) -> None:
@@ -153,7 +153,7 @@ def put(result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gat
     from harness.report.replay_page import render_replay
 
     console = written(result, arguments, prices, gated)
-    render_replay(result, console, prices, by=arguments.by, verbose=arguments.verbose)
+    render_replay(result, console, prices, by=arguments.by, turns=arguments.time, verbose=arguments.verbose)
     if gated is not None:
         from harness.report.replay_gate import render_gated
 
@@ -184,8 +184,11 @@ def exit_code(result: Replayed) -> Exit:
     lost = any(issue.severity is Severity.ERROR for issue in every)
     if any(run.parts.tokens.sums.rows or run.parts.verdicts.calls or run.facts or run.threads for run in result.runs):
         return Exit.PARTLY_READ if lost else Exit.OK
-    for issue in every[:3]:
-        say(issue.message)
+    told = [issue.message for issue in every[:3]]
+    if lost and "python -m harness" not in told[-1]:
+        told[-1] += " Name a file or a folder that can be read: python -m harness replay PATH"
+    for message in told:
+        say(message)
     if not lost:
         from harness.formats.run_formats import NAMES
 
@@ -197,6 +200,7 @@ def exit_code(result: Replayed) -> Exit:
 
 
 def _small(paths: list[str]) -> bool:
-    """Whether all that was named are files of at most :data:`_LEDGER_BYTES` together."""
-    sizes = [Path(path).stat().st_size for path in paths if Path(path).is_file()]
-    return len(sizes) == len(paths) and sum(sizes) <= _LEDGER_BYTES
+    """Whether all that was named, and is below it, is at most :data:`_LEDGER_BYTES` together."""
+    from harness.jobs.replay_find import is_small
+
+    return is_small(paths, _LEDGER_BYTES)

@@ -1,4 +1,4 @@
-"""What ``replay`` does with runs beyond showing them: hold them against a record, or two arms against each other."""
+"""What ``replay`` does with runs beyond showing them: hold them against a record, or put them there."""
 
 from __future__ import annotations
 
@@ -8,38 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.exits import Exit, highest
-from harness.cli.replay import exit_code, put, read, tell_unmatched
+from harness.cli.replay import put
 from harness.cli.streams import say
 
 if TYPE_CHECKING:
-    from harness.jobs.replay import Asked
     from harness.jobs.replay_gate import Gated
     from harness.record.replay import Replayed
     from harness.record.replay_baseline import ReplayBaseline
 
-__all__ = ["compare_arms", "gate_code", "gate_runs"]
-
-
-def compare_arms(arguments: argparse.Namespace, asked: Asked) -> Exit:
-    """Read both arms and print them side by side."""
-    from harness.jobs.replay_compare import compare
-    from harness.report.page import console_on
-    from harness.report.replay_compare import render_compared
-
-    arms = [read(arguments, [path], asked) for path in arguments.compare]
-    codes = [exit_code(arm) for arm in arms]
-    if Exit.UNUSABLE in codes:
-        return Exit.UNUSABLE
-    tell_unmatched(asked, arms)
-    one, two = (Path(path).name or path for path in arguments.compare)
-    console = console_on(sys.stdout)
-    render_compared(compare(*arms), (one, two), console, verbose=arguments.verbose)
-    if all(arm.contexts for arm in arms):
-        from harness.jobs.replay_compare_context import compare_contexts
-        from harness.report.replay_compare_context import render_contexts
-
-        render_contexts(compare_contexts(*(arm.contexts for arm in arms)), console, verbose=arguments.verbose)
-    return highest(codes)
+__all__ = ["gate_code", "gate_runs"]
 
 
 def gate_runs(arguments: argparse.Namespace, result: Replayed, prices: str) -> Exit:
@@ -84,10 +61,16 @@ def gate_code(gated: Gated) -> Exit:
 def _accept(
     arguments: argparse.Namespace, result: Replayed, path: Path, before: ReplayBaseline | None, root: Path
 ) -> Exit:
-    from harness.jobs.replay_gate import accepted
+    from harness.jobs.replay_accept import accepted
     from harness.record.replay_baseline import encode
     from harness.record.store import write_atomic
 
+    if result.errors:
+        say(
+            f"Nothing was put on record: {result.errors[0].message} Mend it or leave it out, then run again: python -m "
+            f"harness replay --gate {arguments.gate} --accept PATH"
+        )
+        return Exit.PARTLY_READ
     done = accepted(result, before, arguments.worse, arguments.why)
     if done.refused:
         say(

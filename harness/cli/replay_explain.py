@@ -23,15 +23,16 @@ def explain(arguments: argparse.Namespace, asked: Asked) -> Exit:
     """Print the row of the metric, its value over all runs, and the lines behind it, the first of them or all."""
     from harness.cli.replay import exit_code, tell_unmatched
     from harness.jobs.replay import replay, runs_of
+    from harness.jobs.replay_judged import judged
     from harness.report.page import console_on
     from harness.report.replay_explain import render_explained
     from harness.report.replay_place import place
     from kpis.formulas.recorded.evaluate import metrics
     from kpis.formulas.recorded.evidence import evidence
-    from kpis.recorded_metrics import row_of
+    from kpis.recorded_metrics import row_named
 
-    number = arguments.explain
-    row = row_of(number)
+    row = row_named(arguments.explain)
+    number = row.id
     result = replay(arguments.path, asked, forced=arguments.format, processes=1)
     code = exit_code(result)
     if code is Exit.UNUSABLE:
@@ -41,9 +42,9 @@ def explain(arguments: argparse.Namespace, asked: Asked) -> Exit:
     if found is None:
         return _explain_context(arguments, row, result)
     lines = (
-        (place(file, line, run.source_format), sentence)
+        (place(file, line, run.source_format) if file is not None else f"run {run.run_id}", sentence)
         for run in runs_of(arguments.path, arguments.format)
-        for file, line, sentence in evidence(run, number, asked.table)
+        for file, line, sentence in evidence(judged(run, asked.oracles), number, asked.table)
     )
     render_explained(row, found, lines, console_on(sys.stdout), most=None if arguments.verbose else _SHOWN)
     return code
@@ -54,6 +55,7 @@ def _explain_context(arguments: argparse.Namespace, row: MetricRow, result: Repl
     from harness.cli.replay import exit_code
     from harness.jobs.replay import runs_of
     from harness.jobs.replay_context import not_of_transcripts
+    from harness.jobs.replay_pass_k import pass_k_metric
     from harness.record.replay_context import combined, gates_of
     from harness.report.page import console_on
     from harness.report.replay_context import told_states
@@ -62,12 +64,12 @@ def _explain_context(arguments: argparse.Namespace, row: MetricRow, result: Repl
     from kpis.formulas.context.evidence import evidence
 
     contexts = result.contexts
-    found = combined(contexts).get(row.id) or not_of_transcripts(row)
+    found = pass_k_metric(row.id, result) or combined(contexts).get(row.id) or not_of_transcripts(row)
     states = gates_of(contexts).get(row.id)
     if states:
         found = replace(found, notes=(*found.notes, f"runs by state of the gate: {told_states(states)}"))
     lines = (
-        (place(file, line, run.source_format), sentence)
+        (place(file, line, run.source_format) if file is not None else f"run {run.run_id}", sentence)
         for run in runs_of(arguments.path, arguments.format)
         for context in run.contexts
         for file, line, sentence in evidence(context, row.id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 from harness.cli.words import is_input
@@ -18,12 +19,8 @@ def fault_of(arguments: argparse.Namespace) -> str | None:
     from kpis.formulas.recorded.evaluate import metric_ids
 
     paths = arguments.compare or arguments.path
-    if arguments.compare is not None and arguments.path:
-        return "--compare takes two folders and nothing beside them: python -m harness replay --compare ARM_A ARM_B"
-    if arguments.compare is not None and (arguments.gate is not None or arguments.json is not None):
-        return (
-            "--compare prints two arms, and goes with neither --gate nor --json; see: python -m harness replay --help"
-        )
+    if arguments.compare is not None and (told := _compared_with(arguments)) is not None:
+        return told
     if (told := _evaluated_with(arguments)) is not None:
         return told
     if arguments.explain is not None and (arguments.compare or arguments.gate or arguments.json or arguments.by):
@@ -59,6 +56,19 @@ def fault_of(arguments: argparse.Namespace) -> str | None:
     if target not in (None, "-") and is_input(target, [*named, *_below(paths, target)]):
         return f"--json {target} names an input and would replace it. Name a new file: --json replay.json"
     return None
+
+
+def _compared_with(arguments: argparse.Namespace) -> str | None:
+    """What is wrong with the arms after ``--compare``, or with the words around it."""
+    right = "python -m harness replay --compare ARM_A ARM_B"
+    if arguments.path or len(arguments.compare) < 2:
+        return f"--compare takes two folders or more, and nothing is named beside them: {right}"
+    twice = Counter(map(Path, arguments.compare)).most_common(1)[0]
+    if twice[1] > 1:
+        return f"--compare names {twice[0]} twice, and an arm does not differ from itself: {right}"
+    others = {"--gate": arguments.gate, "--by": arguments.by, "--accept": arguments.accept}
+    given = next((name for name, value in others.items() if value), None)
+    return None if given is None else f"--compare holds arms against the first, and goes without {given}: {right}"
 
 
 def _files(arguments: argparse.Namespace) -> tuple[str | None, ...]:

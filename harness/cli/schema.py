@@ -18,6 +18,7 @@ NAMES = {
     "ratchet": "what ratchet check --json writes",
     "calibration": "the floors of a machine, calibration.json",
     "replay": "what replay --json writes",
+    "replay-compare": "what replay --compare --json writes",
     "evaluation": "one line that evaluate writes",
     "verdict": "what every file that judges has in common",
 }
@@ -54,6 +55,10 @@ def _document(name: str) -> dict[str, Any]:
         from harness.record.replay_schema import replay_schema
 
         return replay_schema()
+    if name == "replay-compare":
+        from harness.record.replay_compare_schema import replay_compare_schema
+
+        return replay_compare_schema()
     if name == "evaluation":
         from harness.record.evaluation import evaluation_schema
 

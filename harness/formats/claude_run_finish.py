@@ -69,6 +69,11 @@ def threads(gather: Gather) -> Iterator[TraceEvent]:
 
 def recording(file: FileState, source_format: str) -> Recording:
     """What a file says of itself."""
+    changes = file.places.changes
+    project, branch = file.project, file.branch
+    if changes:  # the head of a file may say neither
+        project, branch = project or changes[0].project, branch or changes[0].branch
+        changes = changes[(changes[0].project, changes[0].branch) == (project, branch) :]
     return Recording(
         source_format,
         source_version=safe_name(file.version, 40) if file.version else None,
@@ -80,8 +85,9 @@ def recording(file: FileState, source_format: str) -> Recording:
         t_end=file.last or None,
         file=file.name,
         bytes=file.size,
-        project=file.project,
-        branch=file.branch,
+        project=project,
+        branch=branch,
+        places=tuple(changes),
     )
 
 

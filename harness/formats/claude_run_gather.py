@@ -160,6 +160,9 @@ class Gather:
         if request is None:
             request = self.requests.begun(identifier, line, message, thread, turn.index, when, number, file)
             own = True
+            places = file.places
+            if not raw.startswith(places.said, len(raw) - places.back):
+                places.look(raw, number)
         else:
             self.requests.again(request, line, message, when)
             own = request.file is file.name

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from harness.formats.claude_run_places import Places
 from harness.formats.claude_stream_result import Result
 from harness.formats.jsonl import LineLog
 from harness.formats.pseudonym import safe_name
@@ -100,6 +101,7 @@ class FileState:
     version: str | None = None
     project: str | None = None
     branch: str | None = None
+    places: Places = field(default_factory=Places)
     unknown: Counter[str] = field(default_factory=Counter)
     drifted: int = 0
     repeated: int = 0

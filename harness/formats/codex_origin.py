@@ -21,7 +21,7 @@ from harness.formats.run_format import Origin
 from harness.formats.session_numbers import unix_ms
 from kpis.terms.trace import ThreadKind
 
-__all__ = ["ENVELOPES", "Session", "described", "named_session", "origin_of", "sniffed"]
+__all__ = ["ENVELOPES", "Session", "described", "named_session", "origin_of", "sniffed", "worked_on"]
 
 ENVELOPES = frozenset(
     {"compacted", "event_msg", "response_item", "session_meta", "state", "token_usage_record", "turn_context"}
@@ -73,7 +73,7 @@ def described(line: Line, item: Item) -> Session | None:
     if item.forked_from_id and kind is None:
         kind = ThreadKind.FORK
     parent = item.forked_from_id or item.parent_thread_id or parent or beside
-    folder = re.split(r"[/\\]", (item.cwd or "").rstrip("/\\"))[-1]
+    project, branch = worked_on(item)
     began = unix_ms(item.timestamp)
     return Session(
         safe_id(item.id),
@@ -82,10 +82,17 @@ def described(line: Line, item: Item) -> Session | None:
         safe_name(item.agent_role) if item.agent_role else None,
         unix_ms(line.timestamp) if began is None else began,
         safe_name(item.cli_version, 40) if item.cli_version else None,
-        safe_name(folder) if folder else None,
-        safe_name(item.git.branch) if item.git is not None and item.git.branch else None,
+        project,
+        branch,
         safe_name(item.model_provider, 40) if item.model_provider else None,
     )
+
+
+def worked_on(item: Item) -> tuple[str | None, str | None]:
+    """The project, which is the last part of the working directory, and its branch; None where it does not say."""
+    folder = re.split(r"[/\\]", (item.cwd or "").rstrip("/\\"))[-1]
+    branch = item.git.branch if item.git is not None else None
+    return safe_name(folder) if folder else None, safe_name(branch) if branch else None
 
 
 def named_session(filename: str) -> str | None:

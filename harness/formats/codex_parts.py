@@ -18,7 +18,7 @@ from harness.formats.codex_stream import RolloutLines
 from harness.formats.limits import Limits
 from harness.formats.run_format import Source
 from harness.formats.session_numbers import unix_ms
-from kpis.terms.trace import Issue, IssueCode, Recording, Severity, ThreadKind
+from kpis.terms.trace import Issue, IssueCode, Place, Recording, Severity, ThreadKind
 
 __all__ = ["Part", "parents_first", "threads_of"]
 
@@ -46,6 +46,7 @@ class Part:
         self.session: Session | None = None
         self.repeated = 0
         self.unknown: Counter[str] = Counter()
+        self.moved: list[Place] = []
         self.first: str | int | float | None = None
         self.last: str | int | float | None = None
         self._rest = self._decoded()
@@ -97,6 +98,7 @@ class Part:
             self.lines.bytes,
             session.project if session else None,
             session.branch if session else None,
+            tuple(self.moved),
         )
 
     def issues(self) -> Iterator[Issue]:

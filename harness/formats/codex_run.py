@@ -92,7 +92,7 @@ class _Run:
         seen: set[int] = set()
         starts: set[str] = set()
         for part in parts:
-            thread.unknown = part.unknown
+            thread.unknown, thread.moved = part.unknown, part.moved
             new: set[int] = set()
             copy = part.start in starts
             starts.add(part.start)

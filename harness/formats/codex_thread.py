@@ -15,11 +15,12 @@ from harness.formats.codex_copies import CallKey, Copies, Lineage, key_of_call
 from harness.formats.codex_events import Happened
 from harness.formats.codex_kinds import INJECTED, MIRRORS, is_known
 from harness.formats.codex_lines import plain, text_of
-from harness.formats.codex_origin import Session
+from harness.formats.codex_origin import Session, worked_on
 from harness.formats.codex_shapes import Item, Line
 from harness.formats.pseudonym import safe_id, safe_kind, safe_name
 from harness.formats.session_numbers import unix_ms
 from kpis.terms.trace import EventKind, RequestStatus, ThreadKind, UserKind
+from kpis.terms.trace import Place as WorkedOn
 
 __all__ = ["Gathered", "TurnDraft"]
 
@@ -38,7 +39,7 @@ class TurnDraft:
 
 
 class Gathered:
-    """Feed it the lines of a thread in order with :meth:`add`. ``unknown`` counts kinds, and is set for each file."""
+    """Feed it the lines of a thread in order with :meth:`add`. ``unknown`` and ``moved`` are set for each file."""
 
     def __init__(self, session: Session, copies: Copies) -> None:
         self.session = session
@@ -51,6 +52,7 @@ class Gathered:
         self.copied_calls: set[str] = set()
         self.ancestors: list[str] = []
         self.unknown: Counter[str] = Counter()
+        self.moved: list[WorkedOn] = []
         self.drifted = 0
         self._users: list[str] = []
         self._at = -1
@@ -82,18 +84,29 @@ class Gathered:
         elif kind == "turn_context":
             if item.model:
                 self.answers.model = safe_name(item.model)
+            self._moves(item, number)
         elif kind == "compacted":
             summary = text_of(plain(item.message)).encode("utf-8", "surrogatepass")
             self.happened.folded(place, self._at, len(summary))
         elif kind == "session_meta":
             if item.id and safe_id(item.id) != self.session.thread_id:
                 self.ancestors.append(safe_id(item.id))
+            else:
+                self._moves(item, number)
         elif not is_known(kind):
             self._unknown(kind)
 
     def finish(self) -> None:
         """No line follows."""
         self.answers.flush(RequestStatus.OK, self._at)
+
+    def _moves(self, item: Item, number: int) -> None:
+        """Take note where the line says another project or branch than held before it."""
+        before = self.moved[-1] if self.moved else self.session
+        project, branch = worked_on(item)
+        now = project or before.project, branch or before.branch
+        if now != (before.project, before.branch):
+            self.moved.append(WorkedOn(number, *now))
 
     def _unknown(self, kind: str) -> None:
         kind = safe_kind(kind)

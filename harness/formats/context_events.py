@@ -161,7 +161,10 @@ def read_context_file(blob: BinaryIO, name: str, limits: Limits) -> ContextFile:
         _tell_unknown(runs[-1], told, str(kind), row, line.number)
     if not runs:
         faults = f"line {early[0][0]}: {early[0][1]}" if early else "no line has the type `run`"
-        raise FormatError(f"{name} has no header of a recorded run ({faults}).")
+        raise FormatError(
+            f"{name} has no header of a recorded run ({faults}): write one as docs/context-format.md says, then run "
+            "`python -m harness replay` again."
+        )
     for number, why in early:
         runs[0].bad(number, why)
     for issue in log.issues():

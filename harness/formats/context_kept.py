@@ -31,7 +31,7 @@ def safe_header(header: RunHeader) -> RunHeader:
         arm=safe_name(header.arm),
         harness_rev=safe_name(header.harness_rev),
         policy_rev=safe_name(header.policy_rev),
-        semantic_mode=safe_name(header.semantic_mode),
+        semantic_mode=None if header.semantic_mode is None else safe_name(header.semantic_mode),
         tokenizer=replace(header.tokenizer, id=safe_name(header.tokenizer.id)),
         sessions=tuple(map(safe_id, header.sessions)),
         model=None if header.model is None else safe_name(header.model),

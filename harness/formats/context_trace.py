@@ -14,6 +14,7 @@ from harness.formats.context_tokens import tokens_of
 from harness.formats.pseudonym import safe_id, safe_name
 from harness.formats.whole_json import canonical
 from kpis.formulas.context.evaluate_behaviour import succeeded
+from kpis.formulas.recorded.compaction import BYTES_PER_TOKEN
 from kpis.terms.context_run import Action, ContextRequest, ContextRun, Fold
 from kpis.terms.context_words import Family, FoldMode, Purpose
 from kpis.terms.trace import (
@@ -146,6 +147,7 @@ class _Telling:
             arg_digest=_digest(f"{told.family.value}:{told.args_hash}"),
             t_start=first,
             t_end=last,
+            result_bytes=_bytes_of(told),
             time_basis=TimeBasis.MEASURED,
             duration_ms=_between(first, last),
             target=told.target,
@@ -190,6 +192,12 @@ class _Telling:
 
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def _bytes_of(told: Action) -> int | None:
+    """What a recall brought back is counted in tokens; a trace says sizes in bytes, and divides them again."""
+    tokens = None if told.recall is None else told.recall.returned_tokens
+    return None if tokens is None else tokens * BYTES_PER_TOKEN
 
 
 def _between(first: int | None, last: int | None) -> int | None:

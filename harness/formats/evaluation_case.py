@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 from harness.formats.evaluation_json import parsed
+from harness.formats.evaluation_notes import TOKEN_KEYS, notes_on, notes_on_calls
 from harness.formats.evaluation_settings import KEYS, settings_over
 from harness.formats.keys import Keys
-from harness.formats.limits import FormatError, Limits, printable
-from kpis.errors import did_you_mean
+from harness.formats.limits import FormatError, Limits
 from kpis.terms.evaluation_case import ABSENT, Case, CustomRule, TokenCounts, ToolCall
 from kpis.terms.evaluation_settings import Settings
 from kpis.terms.evaluation_words import BUNDLES, Bundle, Severity
@@ -42,10 +40,13 @@ CASE_KEYS = (
 """What a case may say; any other key is kept beside it."""
 _RULE_KEYS = ("name", "type", "config", "weight")
 _DEPLOYED_KEYS = ("id", "severity", "eval_type", "definition")
-_MOST_LOOKED_AT = 20
-_LONGEST_KEY = 40
-"""Unknown keys of a case, and characters of one, that are compared with the known ones."""
-
+_ELSEWHERE = {
+    "mode": "in the file of --config only",
+    "accuracy": "in the file of --config only",
+    "deployed_rules": "beside config",
+    "custom_rules": "beside config",
+}
+"""Keys that no ``config`` of a case has, and where they stand."""
 _SEVERITIES = tuple(severity.value for severity in Severity)
 _BUNDLES = tuple(bundle.value for bundle in BUNDLES)
 
@@ -70,6 +71,9 @@ def case_of(value: object, settings: Settings, rules: tuple[CustomRule, ...] = (
     keys = Keys(value, "The case")
     config = keys.object("config")
     if config is not None:
+        for key, place in _ELSEWHERE.items():
+            if config.has(key):
+                raise FormatError(f"{config.at(key)} is out of place: {key} stands {place}")
         config.only(KEYS)
         settings = settings_over(settings, config)
     named = keys.text("eval_type", _TYPES)
@@ -83,7 +87,7 @@ def case_of(value: object, settings: Settings, rules: tuple[CustomRule, ...] = (
         for at, each in enumerate(keys.items("deployed_rules") or [])
     ]
     extra = {key: member for key, member in keys.plain().items() if key not in CASE_KEYS}
-    calls = keys.items("tool_calls")
+    calls, tokens = keys.items("tool_calls"), keys.object("tokens")
     return Case(
         output=keys.needed("output"),
         id=_id(keys),
@@ -91,26 +95,24 @@ def case_of(value: object, settings: Settings, rules: tuple[CustomRule, ...] = (
         expected=keys.text("expected"),
         tool_calls=None if calls is None else tuple(map(_call, enumerate(calls))),
         cost=keys.number("cost"),
-        tokens=_tokens(keys.object("tokens")),
+        tokens=_tokens(tokens),
         eval_type=None if named in (None, ALL) else Bundle(named),
         named_type=named is not None,
         custom_rules=(*rules, *deployed, *inline),
         settings=settings,
         extra=extra,
-        notes=tuple(_asked_back(keys, extra)) if extra else (),
+        notes=tuple(_notes(keys, extra, calls, tokens)) if extra or calls or tokens is not None else (),
     )
 
 
-def _asked_back(keys: Keys, extra: dict[str, Any]) -> Iterator[str]:
-    missing = tuple(known for known in CASE_KEYS if not keys.has(known))
-    for key in islice(extra, _MOST_LOOKED_AT):
-        if len(key) <= _LONGEST_KEY and (hint := _hint(key, missing)):
-            yield f"The key {printable(key)} is not read{hint}."
-
-
-@lru_cache(maxsize=1024)
-def _hint(key: str, missing: tuple[str, ...]) -> str:
-    return did_you_mean(key, missing)
+def _notes(keys: Keys, extra: dict[str, Any], calls: list[Any] | None, tokens: Keys | None) -> Iterator[str]:
+    """Questions back about keys that are not read."""
+    if extra:
+        yield from notes_on(keys.plain(), extra, CASE_KEYS)
+    if calls:
+        yield from notes_on_calls(calls)
+    if tokens is not None and (unknown := [key for key in tokens.plain() if key not in TOKEN_KEYS]):
+        yield from notes_on(tokens.plain(), unknown, sorted(TOKEN_KEYS), "tokens.")
 
 
 def _id(keys: Keys) -> str:

@@ -2,7 +2,8 @@
 
 A key that nobody knows, or a value of another kind, is refused by name: a typo in ``requiredEvidence`` or a threshold
 must not become a case that passes. A threshold of another kind is refused where a deployment sets it; in a case it
-costs the one rule its answer. The two lists of rules are kept as they came; whoever knows the rules checks them.
+costs the one rule its answer, and the verdict stays open if that rule decides. Null sets nothing. The two lists of
+rules are kept as they came; whoever knows the rules checks them.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from kpis.terms.evaluation_settings import (
     THRESHOLD_NUMBERS,
     Settings,
 )
-from kpis.terms.evaluation_words import Need
+from kpis.terms.evaluation_words import Correction, Need
 
 __all__ = ["KEYS", "LEGACY", "settings_over"]
 
@@ -46,7 +47,7 @@ KEYS = (
 
 
 _LEAST = {"max_tool_repeats": 1}
-"""Below these the rule of the key takes its own number instead."""
+"""Below these a number says nothing to the rule of the key."""
 
 
 def settings_over(base: Settings, keys: Keys, *, deployed: bool = False) -> Settings:
@@ -97,7 +98,10 @@ def _thresholds(keys: Keys, base: Settings, *, deployed: bool) -> dict[str, Any]
         keys.only((*THRESHOLD_NUMBERS, *THRESHOLD_LISTS))
         if deployed:
             _usable(keys)
-    return keys.thresholds()
+    found = keys.thresholds()
+    if base.has(Correction.NULL_IS_UNSET):
+        found = {key: value for key, value in found.items() if value is not None}
+    return found
 
 
 def _usable(keys: Keys) -> None:

@@ -23,7 +23,7 @@ from harness.formats.own_lineage import Names, header_of, lineage_of, names_of
 from harness.formats.own_schema import HEADER, SCHEMA, own_id
 from harness.formats.run_format import Origin, Source
 from harness.formats.whole_json import as_int, as_str, file_run
-from kpis.terms.trace import Issue, IssueCode, Request, Severity, Thread, ToolCall, TraceEvent
+from kpis.terms.trace import Issue, IssueCode, Request, RunFacts, Severity, Thread, ThreadKind, ToolCall, TraceEvent
 
 __all__ = ["OwnRun"]
 
@@ -68,6 +68,7 @@ class OwnRun:
                     file.log.bad(raw)
             yield from lines.finished()
             yield from file.finished(self.name)
+        yield from seen.undescribed()
 
 
 class _Seen:
@@ -79,6 +80,20 @@ class _Seen:
         self.made_up: dict[tuple[type, str], bytes] = {}
         self.rest: set[str] = set()
         self.next: dict[tuple[type, str], int] = {}
+        self.threads: set[str] = set()
+        self.described: set[str] = set()
+
+    def thread_of(self, term: Any) -> None:
+        """Keep the thread that ``term`` describes or is of."""
+        if isinstance(term, Thread):
+            self.described.add(term.thread_id)
+        elif not isinstance(term, RunFacts):
+            self.threads.add(term.thread_id)
+
+    def undescribed(self) -> Iterator[Thread]:
+        """The conversations that no line describes: main ones."""
+        for thread_id in sorted(self.threads - self.described):
+            yield Thread(thread_id, ThreadKind.MAIN)
 
 
 class _Lines:
@@ -111,6 +126,7 @@ class _Lines:
             self.file.unknown_kind(key)
         self.file.seen(*line.times)
         if self._is_new(line, raw.number):
+            self.seen.thread_of(line.term)
             yield line.term
 
     def _header(self, told: dict[str, Any], line: int) -> None:

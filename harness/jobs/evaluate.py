@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
-from harness import __version__
 from harness.formats.case_lines import Line, bounded_lines
 from harness.formats.evaluation_case import read_case
 from harness.formats.limits import FormatError, Limits
 from harness.jobs.evaluate_config import Deployment
+from harness.jobs.evaluate_ident import ENGINE, ID_LENGTH, judged_by
 from harness.jobs.evaluate_once import Once
 from harness.judge.evaluation.judge import Evaluation, judge
 from harness.record.evaluation_result import NotFiniteError
@@ -27,13 +27,10 @@ from kpis.terms.claim import VerdictState
 from kpis.terms.evaluation_case import Case
 from kpis.terms.evaluation_words import Need
 
-__all__ = ["ENGINE", "STDIN", "Answer", "Judgement", "broken", "carried", "evaluate", "evaluate_stream"]
+__all__ = ["STDIN", "Answer", "Judgement", "broken", "carried", "evaluate", "evaluate_stream"]
 
-ENGINE = f"loopladder {__version__}"
 STDIN = "standard input"
 """How cases that came through a pipe are known; a command calls it ``-``."""
-
-_ID_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +76,12 @@ def carried(case: Case) -> frozenset[Need]:
     return frozenset(need for need, there in present(case).items() if there)
 
 
-def _evaluated(body: bytes, once: Once, deployment: Deployment, judged_at: str, limits: Limits) -> _Evaluated:
+def _evaluated(
+    body: bytes, once: Once, deployment: Deployment, made_by: bytes, judged_at: str, limits: Limits
+) -> _Evaluated:
     """The judgement of the case in ``body``, and the answer as plain values.
 
-    The id follows from the case and from what it was judged by, so that the same question has the same one.
+    The id follows from the case and from what it was judged by, ``made_by``: the same question has the same one.
 
     Raises:
         FormatError: it is no case. CriticalityError: its lists of critical rules cannot be used.
@@ -90,8 +89,7 @@ def _evaluated(body: bytes, once: Once, deployment: Deployment, judged_at: str, 
     """
     case = read_case(body, deployment.settings, deployment.rules, limits)
     evaluation, document = once.answered(case, findings(case), carried(case))
-    made_with = evaluation.provenance and (evaluation.provenance.ruleset, evaluation.provenance.config)
-    ident = hashlib.sha256(f"{ENGINE}\n{made_with}\n".encode() + body).hexdigest()[:_ID_LENGTH]
+    ident = hashlib.sha256(made_by + body).hexdigest()[:ID_LENGTH]
     return Judgement(case, evaluation), addressed(document, ident=ident, case=case.id, judged_at=judged_at)
 
 
@@ -100,13 +98,13 @@ def evaluate_stream(
 ) -> Iterator[Answer]:
     """An answer for each line of ``stream`` that holds something; ``name`` is how its reader knows it."""
     limits = limits or Limits()
-    once = Once(deployment, ENGINE)
+    once, made_by = Once(deployment, ENGINE), judged_by(deployment)
     for line in bounded_lines(stream, limits):
         if line.body is None:
             yield _bad(line, name, f"The case is longer than {limits.max_line:,} bytes")
             continue
         try:
-            judgement, document = _evaluated(line.body, once, deployment, now(), limits)
+            judgement, document = _evaluated(line.body, once, deployment, made_by, now(), limits)
         except (FormatError, CriticalityError, NotFiniteError) as error:
             yield _bad(line, name, str(error))
         except Exception as error:  # whatever it is, the lines behind this one have a right to their answers

@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING
 from harness.formats.run_build import key_of, mark_copied
 from harness.jobs.replay_find import find
 from harness.jobs.replay_group import Group, sort_files
+from harness.jobs.replay_judged import judged, unmatched
 from harness.jobs.replay_open import archives_closed
-from harness.jobs.replay_oracles import Oracles, judged, unmatched
+from harness.jobs.replay_oracles import Oracles
 from harness.jobs.replay_read import LIMITS, read_group
 from harness.record.replay import Replayed, RunResult
 from harness.record.replay_cache import Answer, FileFacts, ReplayCache
-from kpis.formulas.recorded.carried import CarriedParts, carried_parts
+from kpis.formulas.recorded.carried import CarriedParts, by_kind, carried_parts
 from kpis.formulas.recorded.evaluate import RunParts, evaluate, total_of
+from kpis.formulas.recorded.ledger import turn_ledgers
 from kpis.formulas.recorded.parts import total
 from kpis.formulas.recorded.pricing import PriceTable
 from kpis.formulas.recorded.trust import TrustParts
@@ -103,6 +105,8 @@ def replay(
     result.parts = total_of([*(run.parts for run in result.runs), RunParts(trust=lost)])
     if asked.by is not None:
         result.carried = total((run.carried for run in result.runs if run.carried is not None), CarriedParts())
+        if asked.by == "agent" and len(result.runs) > 1:
+            result.carried = by_kind(result.carried)
     return result
 
 
@@ -157,9 +161,9 @@ def _answers(
 
 
 def _files(group: Group) -> list[FileFacts]:
+    found = [(piece.found, piece.member) for piece in group.pieces]
     return [
-        (piece.found.name, piece.member, piece.found.size, piece.found.mtime_ns, piece.found.inode)
-        for piece in group.pieces
+        (file.name, member, file.size, file.mtime_ns, file.ctime_ns, file.inode, file.device) for file, member in found
     ]
 
 
@@ -194,6 +198,7 @@ def _measured(group: Group, asked: Asked, seen: Set[int]) -> Answer:
         carried_parts(view_of(run), asked.table, asked.by) if asked.by is not None else None,
         sum(request.copied for request in run.requests),
         _contexts(run),
+        turns=tuple(turn_ledgers(view_of(run))) if asked.ledger else (),
     )
     if asked.judge is not None:
         result.evaluation = asked.judge(run, result.parts)

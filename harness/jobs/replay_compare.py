@@ -1,31 +1,29 @@
 """Two arms of recorded runs side by side: sums of each, and what pairs of runs of one case differ by.
 
-Runs pair by case and replicate; what has no partner is counted and takes no part. Differences come with a seeded
-bootstrap interval, wins and losses with a tie band, successes as a table of who passed where. Refuses to make one
-number of several metrics.
+Attempts pair by case and replicate; what has no partner is counted and takes no part. Runs pair where they hold the
+same attempts: nearly always one, and of a file with several the metrics are of all together. Differences come with a
+seeded bootstrap interval, wins and losses with a tie band, successes as a table of who passed where. Refuses to make
+one number of several metrics.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.record.replay import Replayed, RunResult
+from harness.jobs.replay_pairs import Arm, CaseKey
 from kpis.formulas.context.gates import GateState
 from kpis.formulas.context.percentile import percentile
 from kpis.formulas.paired.bootstrap import Interval, bootstrap
 from kpis.formulas.paired.disagreement import Disagreement, PassedRun, disagreement
-from kpis.formulas.paired.noninferiority import non_inferior
+from kpis.formulas.paired.noninferiority import non_inferior, undecided
 from kpis.formulas.paired.tally import Tally, tally
 from kpis.formulas.recorded.evaluate import metrics
 from kpis.recorded_metrics import row_of
 from kpis.terms.kpi import Direction
 from kpis.terms.metric import Metric, MetricRow
 
-__all__ = ["Compared", "MetricPair", "compare", "metric_pair"]
-
-CaseKey = tuple[str, int]
+__all__ = ["Compared", "MetricPair", "PassedWhere", "compare", "metric_pair", "passed_where"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +41,87 @@ class MetricPair:
 
 
 @dataclass(frozen=True, slots=True)
+class PassedWhere:
+    """Who passed where, over the pairs that are judged in both arms.
+
+    ``unjudged`` counts pairs that are not, ``undecided`` those of them that keep the gate ``non_inferior`` open.
+    ``alone`` are judged attempts that have no partner at all.
+    """
+
+    table: Disagreement
+    unjudged: int
+    undecided: int
+    alone: int
+    non_inferior: GateState
+
+
+@dataclass(frozen=True, slots=True)
 class Compared:
-    """Both arms. ``successes`` is None where no pair was judged in both."""
+    """Both arms, the reference first. ``pairs`` are of attempts; ``within`` of them lie in ``run_pairs`` pairs of runs.
+
+    ``repeated`` attempts share case and replicate with another of their arm.
+    """
 
     runs: tuple[int, int]
     pairs: int
     unpaired: int
+    repeated: int
+    run_pairs: int
+    within: int
     metrics: tuple[MetricPair, ...]
-    successes: Disagreement | None
-    non_inferior: GateState
+    passed: PassedWhere
 
 
-def compare(reference: Replayed, candidate: Replayed) -> Compared:
+def compare(reference: Arm, candidate: Arm) -> Compared:
     """Hold ``candidate`` against ``reference``."""
-    theirs, ours = _keyed(reference.runs), _keyed(candidate.runs)
-    keys = sorted(theirs.keys() & ours.keys())
-    before = {key: metrics(theirs[key].parts) for key in keys}
-    after = {key: metrics(ours[key].parts) for key in keys}
-    whole, other = metrics(reference.parts), metrics(candidate.parts)
-    table = disagreement(_passed(ours), _passed(theirs))
+    shared = reference.verdicts.keys() & candidate.verdicts.keys()
+    runs = sorted(reference.runs.keys() & candidate.runs.keys(), key=sorted)
+    before = [metrics(reference.runs[each].parts) for each in runs]
+    after = [metrics(candidate.runs[each].parts) for each in runs]
+    whole, other = metrics(reference.result.parts), metrics(candidate.result.parts)
     return Compared(
-        runs=(len(reference.runs), len(candidate.runs)),
-        pairs=len(keys),
-        unpaired=len(reference.runs) + len(candidate.runs) - 2 * len(keys),
+        runs=(len(reference.result.runs), len(candidate.result.runs)),
+        pairs=len(shared),
+        unpaired=reference.attempts + candidate.attempts - 2 * len(shared),
+        repeated=reference.repeated + candidate.repeated,
+        run_pairs=len(runs),
+        within=sum(map(len, runs)),
         metrics=tuple(
-            metric_pair(whole[name], other[name], [(before[key][name], after[key][name]) for key in keys])
+            metric_pair(
+                whole[name], other[name], [(one[name], two[name]) for one, two in zip(before, after, strict=True)]
+            )
             for name in whole
             if name in other
         ),
-        successes=table if table.pairs else None,
-        non_inferior=non_inferior(table),
+        passed=passed_where(
+            [(key, passed) for key, passed in reference.verdicts.items()],
+            [(key, passed) for key, passed in candidate.verdicts.items()],
+        ),
     )
+
+
+def passed_where(
+    reference: Sequence[tuple[CaseKey, bool | None]], candidate: Sequence[tuple[CaseKey, bool | None]]
+) -> PassedWhere:
+    """Both arms by what identifies a pair, each key once in an arm; None where nobody judged."""
+    theirs, ours = dict(reference), dict(candidate)
+    pairs = [(theirs[key], ours[key]) for key in theirs if key in ours]
+    table = disagreement(_judged(candidate), _judged(reference))
+    open_pairs = undecided(pairs)
+    alone = [
+        passed for arm, other in ((theirs, ours), (ours, theirs)) for key, passed in arm.items() if key not in other
+    ]
+    return PassedWhere(
+        table,
+        len(pairs) - table.pairs,
+        open_pairs,
+        sum(passed is not None for passed in alone),
+        non_inferior(table, undecided_pairs=open_pairs),
+    )
+
+
+def _judged(arm: Sequence[tuple[CaseKey, bool | None]]) -> list[PassedRun]:
+    return [PassedRun(*key, passed) for key, passed in arm if passed is not None]
 
 
 def metric_pair(reference: Metric, candidate: Metric, pairs: Sequence[tuple[Metric, Metric]]) -> MetricPair:
@@ -88,23 +136,3 @@ def metric_pair(reference: Metric, candidate: Metric, pairs: Sequence[tuple[Metr
     else:  # a tally counts lower as a win, so the arms change places
         wins = tally([one for one, _ in known], [two for _, two in known])
     return MetricPair(row, reference, candidate, deltas, percentile(deltas, 50), bootstrap(deltas), wins, len(known))
-
-
-def _keyed(runs: Sequence[RunResult]) -> dict[CaseKey, RunResult]:
-    """Runs by case and replicate. Runs of a case without a replicate are numbered in their order."""
-    found: dict[CaseKey, RunResult] = {}
-    numbered: Counter[str] = Counter()
-    for run in runs:
-        named = next(((facts.case_id, facts.replicate) for facts in run.facts if facts.case_id is not None), None)
-        if named is None or named[0] is None:
-            continue
-        case, replicate = named
-        at = numbered[case] if replicate is None else replicate
-        numbered[case] += 1
-        found.setdefault((case, at), run)
-    return found
-
-
-def _passed(runs: Mapping[CaseKey, RunResult]) -> list[PassedRun]:
-    judged = [(key, run.parts.efficiency) for key, run in runs.items()]
-    return [PassedRun(key[0], key[1], parts.succeeded == 1) for key, parts in judged if parts.judged]

@@ -1,29 +1,32 @@
 """Two arms of runs that were recorded for their context: gates counted apart, and what pairs of runs differ by.
 
-Runs pair by case and replicate. A pair whose models, tokenizers, windows or concurrency differ is no pair: what its
-tokens differ by says nothing of the arms. Refuses to take a difference of a correctness gate, which is a filter.
+Runs pair by case and replicate, and those that share them with another of their arm pair with nothing. A pair whose
+models, tokenizers, windows or concurrency differ is no pair: what its tokens differ by says nothing of the arms. How
+often there was an answer is a gate of its own. Refuses to take a difference of a correctness gate, which is a filter.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from harness.jobs.replay_compare import MetricPair, metric_pair
+from harness.jobs.replay_compare import MetricPair, PassedWhere, metric_pair, passed_where
+from harness.jobs.replay_pairs import CaseKey
 from harness.record.replay_context import CONDITIONS, ContextResult, combined, gates_of
 from kpis.formulas.context.gates import GateState
-from kpis.formulas.paired.disagreement import Disagreement, PassedRun, disagreement
+from kpis.formulas.context.values import Ratio
+from kpis.formulas.paired.noninferiority import availability_gate
+from kpis.terms.metric import Metric
 
 __all__ = ["ComparedContexts", "compare_contexts"]
-
-_Key = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class ComparedContexts:
     """Both arms, the reference first. ``unlike`` pairs differ in ``conditions`` and take no part in differences.
 
-    ``gates`` are by id the runs of each arm in each state. ``successes`` is None where no pair was judged in both.
+    ``gates`` are by id the runs of each arm in each state. ``passed`` is of the pairs that take part.
     """
 
     runs: tuple[int, int]
@@ -33,7 +36,8 @@ class ComparedContexts:
     conditions: tuple[str, ...]
     gates: Mapping[str, tuple[Mapping[GateState, int], Mapping[GateState, int]]]
     metrics: tuple[MetricPair, ...]
-    successes: Disagreement | None
+    passed: PassedWhere
+    available: GateState
 
 
 def compare_contexts(reference: Sequence[ContextResult], candidate: Sequence[ContextResult]) -> ComparedContexts:
@@ -44,7 +48,6 @@ def compare_contexts(reference: Sequence[ContextResult], candidate: Sequence[Con
     keys = [key for key in both if not apart[key]]
     gates = gates_of(reference), gates_of(candidate)
     whole, other = combined(reference), combined(candidate)
-    table = disagreement(_passed(ours, keys), _passed(theirs, keys))
     return ComparedContexts(
         runs=(len(reference), len(candidate)),
         pairs=len(keys),
@@ -59,22 +62,27 @@ def compare_contexts(reference: Sequence[ContextResult], candidate: Sequence[Con
             for name in whole
             if name in other and name not in gates[0]
         ),
-        successes=table if table.pairs else None,
+        passed=passed_where(_passed(theirs, keys), _passed(ours, keys)),
+        available=availability_gate(_available(other), _available(whole)),
     )
 
 
-def _keyed(results: Iterable[ContextResult]) -> dict[_Key, ContextResult]:
-    """Runs by case and replicate, of several alike the first."""
-    found: dict[_Key, ContextResult] = {}
-    for result in results:
-        found.setdefault((result.run.header.case_id, result.run.header.replicate), result)
-    return found
+def _keyed(results: Iterable[ContextResult]) -> dict[CaseKey, ContextResult]:
+    """Runs by case and replicate, where only one has them."""
+    keyed = [((result.run.header.case_id, result.run.header.replicate), result) for result in results]
+    seen = Counter(key for key, _ in keyed)
+    return {key: result for key, result in keyed if seen[key] == 1}
 
 
 def _apart(one: ContextResult, other: ContextResult) -> list[str]:
     return [name for name in CONDITIONS if getattr(one.run.header, name) != getattr(other.run.header, name)]
 
 
-def _passed(runs: Mapping[_Key, ContextResult], keys: Iterable[_Key]) -> list[PassedRun]:
-    judged = [(key, runs[key].metrics["success"].value) for key in keys]
-    return [PassedRun(*key, value == 1) for key, value in judged if value is not None]
+def _passed(runs: Mapping[CaseKey, ContextResult], keys: Iterable[CaseKey]) -> list[tuple[CaseKey, bool | None]]:
+    told = [(key, runs[key].metrics["success"].value) for key in keys]
+    return [(key, None if value is None else value == 1) for key, value in told]
+
+
+def _available(found: Mapping[str, Metric]) -> Ratio:
+    metric = found["availability"]
+    return Ratio(metric.numerator or 0, metric.denominator or 0, metric.value, metric.undefined)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from harness.jobs.evaluate import ENGINE
 from harness.jobs.evaluate_config import Deployment
+from harness.jobs.evaluate_ident import ENGINE, ID_LENGTH, judged_by
 from harness.judge.evaluation.judge import judge
 from harness.judge.evaluation.unanswered import left_open
 from harness.record.evaluation_write import encode, response
@@ -27,7 +27,6 @@ from kpis.terms.trace import Severity
 __all__ = ["RunJudge"]
 
 _NOTE = "A recorded run: rules that read a text were not asked."
-_ID_LENGTH = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +45,13 @@ class RunJudge:
         chosen = self.deployment
         steps = steps_of(run)
         cost = _cost(parts)
-        asked = recorded_findings(steps, cost, chosen.settings, chosen.rules, lost=_is_lost(run))
+        lost = _is_lost(run)
+        asked = recorded_findings(steps, cost, chosen.settings, chosen.rules, lost=lost)
         found = judge(asked.findings, asked.present, chosen.settings, chosen.table)
         found = left_open(found, asked.unanswered, chosen.settings)
         document = response(
             found,
-            ident=_ident(run, steps, cost, found.provenance and (found.provenance.ruleset, found.provenance.config)),
+            ident=_ident(run, steps, cost, judged_by(chosen), lost=lost),
             case=run.run_id,
             judged_at=self.judged_at,
             engine=f"{ENGINE} as the reference" if chosen.is_reference else ENGINE,
@@ -69,7 +69,7 @@ def _is_lost(run: RecordedRun) -> bool:
 
 def _cost(parts: RunParts) -> Cost:
     """As computed, between its bounds; else as reported; else at least what has a price."""
-    found = {metric.id: metric for metric in cost_metrics(parts.cost)}
+    found = {metric.id: metric for metric in cost_metrics(parts.cost, parts.cache, parts.compaction)}
     computed, reported = found["cost_computed_usd"], found["cost_reported_usd"].value
     if computed.value is not None:
         return Cost(computed.value, computed.value if computed.low is None else computed.high)
@@ -78,13 +78,13 @@ def _cost(parts: RunParts) -> Cost:
     return Cost(computed.detail.get("priced_part"), None)
 
 
-def _ident(run: RecordedRun, steps: Sequence[Step], cost: Cost, made_with: object) -> str:
+def _ident(run: RecordedRun, steps: Sequence[Step], cost: Cost, made_by: bytes, *, lost: bool) -> str:
     told = [
         (step.thread, step.tool, step.given, step.got, step.outcome, step.waits, step.began, step.ended)
         for step in steps
     ]
-    what = repr((ENGINE, made_with, run.source_format, run.run_id, tuple(cost), told))
-    return hashlib.sha256(what.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_LENGTH]
+    what = repr((run.source_format, run.run_id, tuple(cost), told, lost))
+    return hashlib.sha256(made_by + what.encode("utf-8", "surrogatepass")).hexdigest()[:ID_LENGTH]
 
 
 def _place(document: dict[str, Any], steps: Sequence[Step]) -> None:

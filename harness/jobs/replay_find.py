@@ -15,24 +15,30 @@ from pathlib import Path
 from harness.formats.limits import encodable, printable
 from kpis.terms.trace import Issue, IssueCode, Severity
 
-__all__ = ["Finding", "Found", "find"]
+__all__ = ["Finding", "Found", "find", "is_small"]
 
 _PASSED_OVER = frozenset({".git", "node_modules", "__pycache__", ".venv", "venv"})
 """Folders of tools, which hold thousands of files and no recording."""
+
+_FEW = 1_000
+"""Files; a folder that holds more is not looked through twice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
     """One regular file. ``named``: it was given by name, not found below.
 
-    ``name`` is the path as its user knows it, in characters that any file takes.
+    ``name`` is the path as its user knows it, in characters that any file takes. Of ``mtime_ns`` and ``ctime_ns`` only
+    the first can be put back by who changes a file in its place.
     """
 
     path: Path
     name: str
     size: int
     mtime_ns: int
+    ctime_ns: int
     inode: int
+    device: int
     named: bool
 
 
@@ -54,7 +60,9 @@ class Finding:
         identity = (facts.st_dev, facts.st_ino)
         if identity not in self._seen:
             self._seen.add(identity)
-            self.files.append(Found(Path(path), encodable(path), facts.st_size, facts.st_mtime_ns, facts.st_ino, named))
+            times = facts.st_mtime_ns, facts.st_ctime_ns
+            place = facts.st_ino, facts.st_dev
+            self.files.append(Found(Path(path), encodable(path), facts.st_size, *times, *place, named))
 
 
 def find(paths: Sequence[str]) -> Finding:
@@ -67,7 +75,8 @@ def find(paths: Sequence[str]) -> Finding:
             found.unreadable(path, getattr(error, "strerror", None) or "it is no name of a file")
             continue
         if stat.S_ISDIR(facts.st_mode):
-            _walk(path, found)
+            for below, its in _walk(path, found):
+                found.add(below, its, named=False)
         elif stat.S_ISREG(facts.st_mode):
             found.add(path, facts, named=True)
         else:
@@ -75,7 +84,27 @@ def find(paths: Sequence[str]) -> Finding:
     return found
 
 
-def _walk(top: str, found: Finding) -> None:
+def is_small(paths: Sequence[str], most: int) -> bool:
+    """Whether everything among ``paths`` and below is a few files of at most ``most`` bytes together.
+
+    It looks no further than that, so that a large tree is not walked for the answer.
+    """
+    unread, files, size = Finding(), 0, 0
+    for path in paths:
+        try:
+            facts = Path(path).stat()
+        except (OSError, ValueError):
+            continue
+        inside = _walk(path, unread) if stat.S_ISDIR(facts.st_mode) else [(path, facts)]
+        for _, its in inside:
+            files, size = files + 1, size + its.st_size
+            if files > _FEW or size > most:
+                return False
+    return True
+
+
+def _walk(top: str, found: Finding) -> Iterator[tuple[str, os.stat_result]]:
+    """Every file below ``top`` with its facts; what cannot be looked at is noted in ``found``."""
     folders = [top]
     while folders:
         folder = folders.pop()
@@ -86,7 +115,7 @@ def _walk(top: str, found: Finding) -> None:
                     if entry.name not in _PASSED_OVER:
                         below.append(entry.path)
                 elif entry.is_file():
-                    found.add(entry.path, entry.stat(), named=False)
+                    yield entry.path, entry.stat()
             except OSError as error:
                 found.unreadable(entry.path, error.strerror or str(error))
         folders += reversed(below)

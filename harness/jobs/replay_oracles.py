@@ -1,8 +1,8 @@
-"""What an evaluator said of recorded runs: a file of JSON Lines, one check a line, put to the runs it names.
+"""What an evaluator said of recorded runs: a file of JSON Lines, one check a line, read and told where it is wrong.
 
-A line names a run by ``run`` (its id) or ``case`` (and ``replicate``), and says ``passed`` true, false, or null where
-the check does not apply. A run succeeds if every check that applies passes, and one to which none applies is not
-judged. ``score`` is taken from the last line that has one. An agent's own word is no check.
+A line names a run by ``run`` (its id), a ``case`` (and ``replicate``), or both: then it also says of which case the run
+is. ``arm`` tells runs of one case apart. ``passed`` is true, false, or null where the check does not apply; ``score`` a
+number. An agent's own word is no check.
 """
 
 from __future__ import annotations
@@ -15,38 +15,43 @@ import msgspec
 
 from harness.formats.jsonl import BOM
 from harness.formats.limits import FormatError, Limits, check_depth, printable, regular_bytes
-from harness.record.replay import RunResult
 from kpis.formulas.recorded.efficiency import LARGEST_SCORE
-from kpis.terms.recorded import RecordedRun
-from kpis.terms.trace import Issue, IssueCode, RunFacts, Severity
 
-__all__ = ["Judged", "Oracles", "judged", "none_matches", "read_oracles", "unmatched"]
+__all__ = ["Check", "Oracles", "filed", "of_arm", "read_oracles"]
 
-Key = tuple[str, str, int | None]
+_AGAIN = "correct it, then run `python -m harness replay` again"
 
 
 class _Line(msgspec.Struct, forbid_unknown_fields=True):
     run: str | None = None
     case: str | None = None
     replicate: int | None = None
+    arm: str | None = None
     oracle: str | None = None
-    passed: bool | None = None
+    passed: bool | msgspec.UnsetType | None = msgspec.UNSET
     score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """What all checks of one run come to; None where none applies."""
+class Check:
+    """One line. ``told`` says whether it has ``passed`` at all: one that has not leaves the verdict as it is."""
 
-    success: bool | None
-    score: float | None
+    line: int
+    run: str | None = None
+    case: str | None = None
+    replicate: int | None = None
+    arm: str | None = None
+    told: bool = False
+    passed: bool | None = None
+    score: float | None = None
 
 
-Oracles = Mapping[Key, Judged]
+Oracles = Mapping[tuple[str, str], Sequence[Check]]
+"""Checks in the order of their lines, by ("run", id) or, where they name no run, by ("case", id)."""
 
 
-def read_oracles(path: Path) -> dict[Key, Judged]:
-    """The verdicts of the file at ``path``.
+def read_oracles(path: Path) -> dict[tuple[str, str], list[Check]]:
+    """The checks of the file at ``path``.
 
     Raises:
         FormatError: it cannot be read, or a line of it cannot be used; the sentence names the line.
@@ -58,7 +63,7 @@ def read_oracles(path: Path) -> dict[Key, Judged]:
         why = getattr(error, "strerror", None) or "it is no name of a file"
         raise FormatError(f"{name} cannot be read ({why}): name a file that can with --oracles.") from None
     decode = msgspec.json.Decoder(_Line).decode
-    found: dict[Key, Judged] = {}
+    found = []
     for number, raw in enumerate(body.splitlines(), 1):
         if not raw.strip():
             continue
@@ -68,55 +73,38 @@ def read_oracles(path: Path) -> dict[Key, Judged]:
             line = decode(raw)
         except (msgspec.DecodeError, RecursionError) as error:
             raise FormatError(f'{where} is no check ({error}): write {{"run": ID, "passed": true}}.') from None
-        if (line.run is None) is (line.case is None):
-            raise FormatError(f"{where} names {'both a run and a case' if line.run else 'neither a run nor a case'}.")
-        if line.score is not None and not abs(line.score) <= LARGEST_SCORE:
-            raise FormatError(
-                f"{where} has a score beyond {LARGEST_SCORE:,}: correct it, then run `python -m harness replay` again."
-            )
-        key = ("run", line.run, None) if line.run is not None else ("case", str(line.case), line.replicate)
-        found[key] = _with(found.get(key), line)
+        if (fault := _fault_of(line)) is not None:
+            raise FormatError(f"{where} {fault}.")
+        told = line.passed is not msgspec.UNSET
+        passed = None if line.passed is msgspec.UNSET else line.passed
+        found.append(Check(number, line.run, line.case, line.replicate, line.arm, told, passed, line.score))
+    return filed(found)
+
+
+def _fault_of(line: _Line) -> str | None:
+    if line.run is None and line.case is None:
+        return 'names neither a run nor a case: write {"run": ID, "passed": true}'
+    if line.case is None and line.replicate is not None:
+        return f"names a replicate of no case: add its case, or {_AGAIN}"
+    if line.score is not None and not abs(line.score) <= LARGEST_SCORE:
+        return f"has a score beyond {LARGEST_SCORE:,}: {_AGAIN}"
+    return None
+
+
+def filed(checks: Iterable[Check]) -> dict[tuple[str, str], list[Check]]:
+    """``checks`` by what they name, so that a run finds its own without looking at all."""
+    found: dict[tuple[str, str], list[Check]] = {}
+    for each in checks:
+        key = ("run", each.run) if each.run is not None else ("case", str(each.case))
+        found.setdefault(key, []).append(each)
     return found
 
 
-def _with(before: Judged | None, line: _Line) -> Judged:
-    success = line.passed if before is None or before.success is None else before.success and line.passed is not False
-    score = line.score if line.score is not None or before is None else before.score
-    return Judged(success, score)
+def of_arm(oracles: Oracles, own: str, others: Iterable[str]) -> dict[tuple[str, str], list[Check]]:
+    """What concerns the runs that are compared as ``own``: without what names an arm among ``others``.
 
-
-def judged(run: RecordedRun, oracles: Oracles) -> RecordedRun:
-    """``run`` with what ``oracles`` say of it in the place of its own word; as it is where they are silent."""
-    found = next((oracles[key] for key in _keys(run.run_id, run.facts) if key in oracles), None)
-    if found is None:
-        return run
-    kept = tuple(replace(facts, success=None, score=None) for facts in run.facts)
-    return replace(run, facts=(*kept, RunFacts(success=found.success, score=found.score)))
-
-
-def _keys(run_id: str, facts: Sequence[RunFacts]) -> list[Key]:
-    """What a verdict on a run may name, the closest first."""
-    cases = [(each.case_id, each.replicate) for each in facts if each.case_id is not None]
-    keys: list[Key] = [("run", run_id, None), *(("case", case, replicate) for case, replicate in cases)]
-    return [*keys, *(("case", case, None) for case, _ in cases)]
-
-
-def _named(runs: Iterable[RunResult]) -> set[Key]:
-    return {key for run in runs for key in _keys(run.run_id, run.facts)}
-
-
-def none_matches(oracles: Oracles, runs: Iterable[RunResult]) -> bool:
-    """Whether not one of ``oracles`` is on any of ``runs``."""
-    return _named(runs).isdisjoint(oracles)
-
-
-def unmatched(oracles: Oracles, runs: Iterable[RunResult]) -> Issue | None:
-    """How many of ``oracles`` are on none of ``runs``, or None where each is on one."""
-    known = _named(runs)
-    missed = [key for key in oracles if key not in known]
-    if not missed:
-        return None
-    kind, name, replicate = missed[0]
-    which = f"{kind} {printable(name)}" + (f", replicate {replicate}" if replicate is not None else "")
-    said = f"{len(missed):,} of {len(oracles):,} verdicts match no run: the first is on {which}."
-    return Issue(Severity.WARNING, IssueCode.W_UNMATCHED_VERDICT, said)
+    A name that is no arm of the comparison stays, as the name that a recording itself has for an arm.
+    """
+    strange = set(others) - {own}
+    every = [check for checks in oracles.values() for check in checks if check.arm not in strange]
+    return filed(replace(check, arm=None) if check.arm == own else check for check in every)

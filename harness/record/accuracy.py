@@ -1,7 +1,8 @@
 """The file of an accuracy table: TOML in, :class:`~harness.judge.evaluation.accuracy.AccuracyTable` out.
 
-Tables that ship are known by name, others by path. Refuses to guess: counts are whole numbers of cases, and the file
-says whose labels they rest on. The newest table of our own detectors is known as ``loopladder`` besides.
+Tables that ship are known by name, others by path. Refuses to guess: counts are whole numbers of cases, of rules that
+there are, and the file says whose labels they rest on. The newest table of our own detectors is known as ``loopladder``
+besides.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from harness.formats.evaluation_toml import tables_in
 from harness.formats.limits import FormatError, printable, regular_bytes
 from harness.judge.evaluation.accuracy import AccuracyTable, Counts, Labelling
 from kpis.errors import did_you_mean
+from kpis.rules.catalogue import NAMES
 
 __all__ = ["OURS", "REFERENCE", "SCHEMA", "decode", "encode", "named_bytes", "named_table", "shipped"]
 
@@ -128,6 +130,9 @@ def decode(body: bytes, name: str) -> AccuracyTable:
     rows = document.get("rule")
     if not isinstance(rows, dict) or not rows:
         raise _fault(name, "has no table [rule]")
+    for rule in (*rows, *versions):
+        if rule not in NAMES:
+            raise _fault(name, f"names {printable(rule)}, which is no built-in rule{did_you_mean(rule, sorted(NAMES))}")
     return AccuracyTable(
         name,
         document["version"],

@@ -1,4 +1,4 @@
-"""The answer of one evaluation as a model, and the verdict that gates, ratchets and replays answer in as well.
+"""The answer of one evaluation as a model.
 
 Open as its parts are (:mod:`harness.record.evaluation_parts`). The judge knows nothing of these models, and whoever
 writes does not pass through them: they are for readers, and for the tests that hold the writers to them.
@@ -10,25 +10,14 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, TypeAdapter, model_validator
 
-from harness.record.evaluation_parts import Evidence, Open, Share, Uncertainty, Value, Whole
-from kpis.terms.claim import Confidence, VerdictState
+from harness.record.evaluation_parts import Evidence, Open, Uncertainty, Value, Whole
+from harness.record.evaluation_verdict import Verdict
 from kpis.terms.evaluation_words import Bundle, Need, Question, RuleKind, SkipClass
 
-__all__ = ["DRAFT", "SCHEMA", "EvaluationResponse", "NoAnswer", "RuleResult", "Verdict", "evaluation_schema"]
+__all__ = ["DRAFT", "SCHEMA", "EvaluationResponse", "NoAnswer", "RuleResult", "evaluation_schema"]
 
 SCHEMA = "harness.evaluation/1"
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-
-Basis = Literal[
-    "policy_gate",
-    "detector_veto",
-    "critical_unknown",
-    "required_evidence_missing",
-    "risk_over_loss",
-    "score_below_threshold",
-    "clean",
-    "no_rules",
-]
 
 
 class RuleResult(Open):
@@ -56,40 +45,6 @@ class RuleResult(Open):
     uncertainty: Uncertainty | None = None
     evidence: list[Evidence] | None = None
     value: Value | None = None
-
-
-class Risk(Open):
-    """The probability that an output is bad, with its 95 % interval, which holds it."""
-
-    pBad: Share  # noqa: N815
-    lo: Share
-    hi: Share
-
-
-_AGREES = {
-    "if": {"properties": {"state": {"const": VerdictState.PASS.value}}, "required": ["state"]},
-    "then": {"properties": {"passed": {"const": True}}},
-    "else": {"properties": {"passed": {"const": False}}},
-}
-
-
-class Verdict(Open):
-    """Pass, fail or unknown; the layer that decided; because of what; the risk, where it was consulted."""
-
-    model_config = ConfigDict(json_schema_extra=_AGREES)  # type: ignore[typeddict-item]
-
-    state: VerdictState
-    passed: bool
-    basis: Basis
-    by: list[str]
-    risk: Risk | None
-    confidence: Confidence | None = None
-
-    @model_validator(mode="after")
-    def _agrees(self) -> Self:
-        if self.passed is not (self.state is VerdictState.PASS):
-            raise ValueError("passed says that the state is pass, and nothing else")
-        return self
 
 
 class Category(Open):

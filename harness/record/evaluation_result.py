@@ -40,7 +40,7 @@ def result(judged: Judged) -> dict[str, Any]:
         "kind": rule.kind.value,
         "role": judged.role.value,
         "classes": [name.value for name in rule.classes],
-        "ruleVersion": rule.version,
+        "ruleVersion": finding.version,
         "saw": [need.value for need in finding.saw],
     }
     if rule.rule_id is not None:

@@ -7,16 +7,16 @@ recording. Names of files that calls were about stand in it only where attributi
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from harness.formats.limits import encodable
+from harness.record.replay_values import attribution_value, facts_value, issue_value, recording_value, turn_value
 from kpis.formulas.recorded.carried import CarriedParts
 from kpis.formulas.recorded.evaluate import RunParts, metrics
-from kpis.formulas.recorded.pricing import PICO
+from kpis.formulas.recorded.ledger import TurnLedger
 from kpis.terms.metric import Metric
-from kpis.terms.trace import Issue, Recording, RunFacts, Thread
+from kpis.terms.trace import Issue, Recording, RunFacts, Severity, Thread
 
 if TYPE_CHECKING:
     from harness.record.replay_context import ContextResult
@@ -34,7 +34,10 @@ SCHEMA = "harness.replay/1"
 
 @dataclass(slots=True)
 class RunResult:
-    """What came of one run, without its requests and calls. ``evaluation``, if asked for, is a line of JSON."""
+    """What came of one run, without its requests and calls. ``evaluation``, if asked for, is a line of JSON.
+
+    ``turns`` are there where the time ledger was asked for.
+    """
 
     run_id: str
     source_format: str
@@ -47,6 +50,7 @@ class RunResult:
     copied: int = 0
     contexts: Contexts = ()
     evaluation: bytes | None = None
+    turns: tuple[TurnLedger, ...] = ()
 
 
 @dataclass(slots=True)
@@ -58,6 +62,12 @@ class Replayed:
     passed_over: int = 0
     parts: RunParts = field(default_factory=RunParts)
     carried: CarriedParts | None = None
+
+    @property
+    def errors(self) -> list[Issue]:
+        """What could not be read, of the runs and of no run."""
+        every = (*self.issues, *(issue for run in self.runs for issue in run.issues))
+        return [issue for issue in every if issue.severity is Severity.ERROR]
 
     @property
     def contexts(self) -> list[ContextResult]:
@@ -77,7 +87,7 @@ def encode(result: Replayed, prices: str, by: str | None = None, judged: Judged 
         "prices": prices,
         "attributed_by": by,
         "passed_over": result.passed_over,
-        "issues": [_issue(issue) for issue in result.issues],
+        "issues": [issue_value(issue) for issue in result.issues],
         "runs": [_run(run) for run in result.runs],
         "all": {**_numbers(result.parts, result.carried), "context_metrics": _context(result.contexts)},
         "verdict": None,
@@ -99,15 +109,16 @@ def _run(run: RunResult) -> dict[str, Any]:
     return {
         "run": run.run_id,
         "format": run.source_format,
-        "recordings": [_recording(each) for each in run.recordings],
+        "recordings": [recording_value(each) for each in run.recordings],
         "threads": kinds,
-        "facts": [_facts(each) for each in run.facts],
+        "facts": [facts_value(each) for each in run.facts],
         "copied_requests": run.copied,
-        "issues": [_issue(issue) for issue in run.issues],
+        "issues": [issue_value(issue) for issue in run.issues],
         **_numbers(run.parts, run.carried),
         "context_metrics": _context(run.contexts),
         "result_records": _records(run.contexts),
         "evaluation": None if run.evaluation is None else json.loads(run.evaluation),
+        "turns": [turn_value(turn) for turn in run.turns],
     }
 
 
@@ -116,7 +127,7 @@ def _numbers(parts: RunParts, carried: CarriedParts | None) -> dict[str, Any]:
     return {
         "trust": {"level": parts.trust.level.value, "reasons": list(parts.trust.reasons())},
         "metrics": {name: metric_value(metric) for name, metric in found.items()},
-        "attribution": None if carried is None else _carried(carried),
+        "attribution": None if carried is None else attribution_value(carried),
     }
 
 
@@ -152,46 +163,3 @@ def metric_value(metric: Metric) -> dict[str, Any]:
     plain = asdict(metric)
     plain.pop("id")
     return {**plain, "basis": metric.basis.value, "detail": dict(metric.detail), "notes": list(metric.notes)}
-
-
-def _carried(parts: CarriedParts) -> dict[str, Any]:
-    money = ("initial_cost", "carried_cost", "output_cost")
-    rows: dict[str, Mapping[str, float | int]] = {
-        encodable(key): {name: value / PICO if name in money else value for name, value in asdict(row).items()}
-        for key, row in parts.rows.items()
-    }
-    return {
-        "rows": rows,
-        "prompt": parts.prompt,
-        "output": parts.output,
-        "cost_usd": parts.cost / PICO,
-        "derived_tokens": parts.derived,
-        "requests_without_price": parts.unpriced,
-        "requests_without_prompt": parts.unknown,
-    }
-
-
-def _recording(recording: Recording) -> dict[str, Any]:
-    plain = asdict(recording)
-    for private in ("project", "branch"):
-        plain.pop(private)
-    return {**plain, "unknown_kinds": dict(recording.unknown_kinds)}
-
-
-def _facts(facts: RunFacts) -> dict[str, Any]:
-    plain = asdict(facts)
-    plain["by_model"] = [
-        {"model": each.model, "requests": each.requests, "cost_usd": each.cost_usd, "tokens": _tokens(each.tokens)}
-        for each in facts.by_model
-    ]
-    return plain
-
-
-def _tokens(tokens: Any) -> dict[str, int | None]:
-    plain = asdict(tokens)
-    plain.pop("provenance")
-    return plain
-
-
-def _issue(issue: Issue) -> dict[str, Any]:
-    return {**asdict(issue), "severity": issue.severity.value, "code": issue.code.value}

@@ -19,29 +19,38 @@ import tomli_w
 from harness.formats.limits import regular_bytes
 from harness.record.atomic import StoreError
 
-__all__ = ["SCHEMA", "Recorded", "ReplayBaseline", "baseline_path", "encode", "read_baseline"]
+__all__ = ["BOUND", "SCHEMA", "Recorded", "ReplayBaseline", "baseline_path", "encode", "read_baseline"]
 
 SCHEMA = "harness.replay-baseline/1"
 
+BOUND = "a bound: the recordings do not say all of it"
+"""Why a metric on record has no value where only a bound of it was known."""
+
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
+_KEYS = frozenset(("value", "undefined", "why", "of"))
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One metric on record: its value, or why it had none. ``why`` is the reason of a move for the worse."""
+    """One metric on record: its value, or why it had none. ``why`` is the reason of a move for the worse.
+
+    ``of`` is how many judged or scored attempts it rests on, of a metric that rests on some of them only.
+    """
 
     value: float | int | None
     undefined: str | None = None
     why: str | None = None
+    of: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayBaseline:
-    """What is on record: how many runs it was, and the metrics by id."""
+    """What is on record: how many runs it was, how many of them recorded for their context, and the metrics by id."""
 
     runs: int
     metrics: Mapping[str, Recorded]
+    contexts: int = 0
 
 
 def baseline_path(root: Path, name: str) -> Path:
@@ -59,9 +68,10 @@ def encode(baseline: ReplayBaseline) -> bytes:
     """The file of ``baseline``: the same bytes for the same numbers."""
     tables: dict[str, Any] = {}
     for metric_id, row in sorted(baseline.metrics.items()):
-        plain = {"value": row.value, "undefined": row.undefined, "why": row.why}
+        plain = {"value": row.value, "undefined": row.undefined, "why": row.why, "of": row.of}
         tables[metric_id] = {key: value for key, value in plain.items() if value is not None}
-    return tomli_w.dumps({"schema": SCHEMA, "runs": baseline.runs, "metric": tables}).encode("utf-8")
+    contexts = {"contexts": baseline.contexts} if baseline.contexts else {}
+    return tomli_w.dumps({"schema": SCHEMA, "runs": baseline.runs, **contexts, "metric": tables}).encode("utf-8")
 
 
 def read_baseline(path: Path) -> ReplayBaseline | None:
@@ -82,26 +92,29 @@ def read_baseline(path: Path) -> ReplayBaseline | None:
         raise StoreError(f"{path} is no record ({error}); take it back with `git checkout -- {path}`.") from None
     if tables.get("schema") != SCHEMA:
         raise StoreError(f"{path} is of schema {tables.get('schema')!r}, not {SCHEMA}; see `git log -- {path}`.")
-    rows, runs = tables.get("metric"), tables.get("runs")
-    if not isinstance(rows, dict) or type(runs) is not int or runs < 0 or tables.keys() != {"schema", "runs", "metric"}:
+    rows, runs, contexts = tables.get("metric"), tables.get("runs"), tables.get("contexts", 0)
+    counted = all(type(each) is int and each >= 0 for each in (runs, contexts))
+    if not isinstance(rows, dict) or not counted or tables.keys() - {"contexts"} != {"schema", "runs", "metric"}:
         raise StoreError(
-            f"{path} was edited by hand: it has `runs`, a number, and tables `metric`, and nothing else; take it back "
+            f"{path} was edited by hand: it has `runs` and `contexts`, numbers, and tables `metric`; take it back "
             f"with `git checkout -- {path}`."
         )
-    return ReplayBaseline(runs, {metric_id: _row(path, metric_id, row) for metric_id, row in rows.items()})
+    found = {metric_id: _row(path, metric_id, row) for metric_id, row in rows.items()}
+    return ReplayBaseline(int(tables["runs"]), found, contexts)
 
 
 def _row(path: Path, metric_id: str, row: Any) -> Recorded:
     said = f"{path}: metric {metric_id} was edited by hand"
-    if _ID.fullmatch(metric_id) is None or not isinstance(row, dict) or row.keys() - {"value", "undefined", "why"}:
+    if _ID.fullmatch(metric_id) is None or not isinstance(row, dict) or row.keys() - _KEYS:
         raise StoreError(f"{said}: it has a value or why it is undefined; take it back with `git checkout -- {path}`.")
-    value, undefined, why = row.get("value"), row.get("undefined"), row.get("why")
+    value, undefined, why, of = (row.get(key) for key in ("value", "undefined", "why", "of"))
     if (
         (value is None) is (undefined is None)
         or not isinstance(undefined, str | None)
         or not isinstance(why, str | None)
+        or not (of is None or (type(of) is int and of >= 0))
     ):
         raise StoreError(f"{said}: it has a value or why it is undefined; take it back with `git checkout -- {path}`.")
     if value is not None and (type(value) not in (int, float) or abs(value) > 1e300 or not math.isfinite(value)):
         raise StoreError(f"{said}: {str(value)[:40]} is no value; take it back with `git checkout -- {path}`.")
-    return Recorded(value, undefined, why)
+    return Recorded(value, undefined, why, of)

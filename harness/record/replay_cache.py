@@ -1,9 +1,10 @@
 """What recorded runs came to the last time, so that only what changed since is read again.
 
-Sessions are appended to, and a tree of them grows at its newest files alone. An entry holds for the very same files (by
-name, size, time, inode), the very same prices and the very same version of the readers. It holds numbers and names, no
-text. A cache that cannot be read or written costs time and nothing else: it refuses to be an error, and to follow a
-link, so that nothing but a cache is ever read as one or replaced by one.
+A tree of sessions grows at its newest files alone. An entry is a whole run: it holds for the very same files (by name,
+size, times, place on disk), the very same prices and the very same version of the readers, so a run one of whose files
+grew is read anew. It holds numbers and names, no text. A cache that cannot be read or written costs time and nothing
+else: it refuses to be an error, and to follow a link, so that nothing but a cache is ever read as one or replaced by
+one.
 """
 
 from __future__ import annotations
@@ -31,8 +32,11 @@ _FORMULAS = [Path(harness.__file__).parents[1] / "kpis" / "formulas" / name for 
 Answer = tuple[RunResult, "array[int]"]
 """One run, and the keys of its requests."""
 
-FileFacts = tuple[str, str | None, int, int, int]
-"""Name, member of an archive, bytes, time of change in ns, inode."""
+FileFacts = tuple[str, str | None, int, int, int, int, int]
+"""Name, member of an archive, bytes, times of its content's and of its own last change in ns, inode, device.
+
+Both times, because the first can be put back after a change that keeps the size, and the second cannot.
+"""
 
 
 class _Entry(msgspec.Struct, frozen=True):

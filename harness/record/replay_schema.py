@@ -18,7 +18,7 @@ __all__ = ["replay_schema"]
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _UNWRITTEN = {
-    "Recording": ("project", "branch"),
+    "Recording": ("project", "branch", "places"),
     "Metric": ("id",),
     "Tokens": ("provenance",),
 }
@@ -33,7 +33,10 @@ class TrustRow(TypedDict):
 
 
 class AttributionRow(TypedDict):
-    """One key: its calls or requests, prompt tokens first sent and sent again, output tokens, and dollars of each."""
+    """One key: its calls or requests, prompt tokens first sent and sent again, output tokens, and dollars of each.
+
+    ``unsized`` calls brought a result whose size is not recorded, and which is in none of the row's other numbers.
+    """
 
     calls: int
     initial: int
@@ -42,6 +45,7 @@ class AttributionRow(TypedDict):
     initial_cost: float
     carried_cost: float
     output_cost: float
+    unsized: int
 
 
 class Attribution(TypedDict):
@@ -54,6 +58,7 @@ class Attribution(TypedDict):
     derived_tokens: int
     requests_without_price: int
     requests_without_prompt: int
+    calls_without_size: int
 
 
 class GateRow(TypedDict):
@@ -83,11 +88,26 @@ class Numbers(TypedDict):
     context_metrics: ContextNumbers | None
 
 
+class Turn(TypedDict):
+    """What passed from one input of a person to the next, from ``start`` in Unix milliseconds on.
+
+    ``index`` is -1 before the first input. ``file`` and ``line`` are those of its first answer. The ``ms`` of its nine
+    categories add up to its ``wall``; overlap is beside them.
+    """
+
+    index: int
+    start: int
+    file: str | None
+    line: int | None
+    ms: dict[str, int]
+
+
 class Run(Numbers):
     """One run: its files, its conversations by kind, what its recordings say of it as a whole, and its numbers.
 
     ``result_records`` are those of runs that were recorded for their context. ``evaluation``, if asked for, is what
-    ``evaluate`` writes for a case; its evidence says beside the number of a call its file and line.
+    ``evaluate`` writes for a case; its evidence says beside the number of a call its file and line. ``turns`` are there
+    where the time ledger was made.
     """
 
     run: str
@@ -99,6 +119,7 @@ class Run(Numbers):
     issues: list[Issue]
     result_records: list[dict[str, Any]]
     evaluation: dict[str, Any] | None
+    turns: list[Turn]
 
 
 class ReplayFile(TypedDict):
@@ -124,6 +145,7 @@ def replay_schema() -> dict[str, Any]:
     for name, fields in _UNWRITTEN.items():
         for field in fields:
             del definitions[name]["properties"][field]
+    del definitions["Place"]
     definitions["ReplayFile"]["properties"]["schema"] = {"const": SCHEMA}
     definitions["Run"]["properties"]["threads"] = {
         "type": "object",

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 
 from rich.console import Console
 
-from harness.jobs.replay_compare import Compared, MetricPair
+from harness.jobs.replay_compare import Compared, MetricPair, PassedWhere
 from harness.report.lines import put_text
 from harness.report.replay_lines import big
 from kpis.formulas.context.gates import GateState
 from kpis.terms.metric import Metric
 from kpis.terms.quantity import Unit
 
-__all__ = ["difference", "render_compared", "value_of"]
+__all__ = ["HEADINGS", "difference", "render_compared", "render_passed", "several", "value_of"]
+
+HEADINGS = f"{'first':>12}{'second':>12}  difference"
 
 _NON_INFERIOR = {
     GateState.SATISFIED: "non-inferior: no pair was passed by the first arm alone",
@@ -28,14 +30,13 @@ def render_compared(compared: Compared, names: tuple[str, str], console: Console
     put = partial(put_text, console)
     one, two = compared.runs
     put(
-        f"{names[0]}: {_counted(one)}, {names[1]}: {_counted(two)}, {compared.pairs:,} pair"
-        f"{'s' * (compared.pairs != 1)} by case and replicate",
+        f"{names[0]}: {several(one, 'run')}, {names[1]}: {several(two, 'run')}, {several(compared.pairs, 'pair')} by "
+        "case and replicate",
         "bold",
     )
-    if compared.unpaired:
-        alone = f"{_counted(compared.unpaired)} {'has' if compared.unpaired == 1 else 'have'}"
-        put(f"{alone} no partner and no part in the differences.")
-    put(f"{'metric':<32}{'first':>12}{'second':>12}  difference of pairs")
+    for sentence in _outside(compared):
+        put(sentence)
+    put(f"{'metric':<32}{HEADINGS}")
     same = 0
     for pair in compared.metrics:
         if pair.reference.value == pair.candidate.value and not any(pair.deltas) and not verbose:
@@ -45,11 +46,31 @@ def render_compared(compared: Compared, names: tuple[str, str], console: Console
         put(f"{pair.row.id[:31]:<32}{values}  {difference(pair)}", indent=4)
     if same:
         put(f"{same:,} metrics are the same in both; --verbose shows them")
-    _successes(compared, put)
+    render_passed(compared.passed, put)
 
 
-def _counted(runs: int) -> str:
-    return f"{runs:,} run{'s' * (runs != 1)}"
+def _outside(compared: Compared) -> Iterator[str]:
+    """What has no part in the differences of pairs, or has it together with others."""
+    if compared.unpaired:
+        word = several(compared.unpaired, "run") if compared.run_pairs == compared.within else f"{compared.unpaired:,}"
+        yield f"{word} {'has' if compared.unpaired == 1 else 'have'} no partner and no part in the differences."
+    if compared.repeated:
+        yield f"Of these {compared.repeated:,} share case and replicate with another of their arm."
+    if compared.within > compared.run_pairs:
+        yield (
+            f"{compared.within:,} of the pairs lie in {several(compared.run_pairs, 'pair')} of runs, whose metrics "
+            "differ as wholes."
+        )
+    if compared.pairs > compared.within:
+        yield (
+            f"{compared.pairs - compared.within:,} of the pairs lie in runs that hold other cases too: they show who "
+            "passed, and no metric."
+        )
+
+
+def several(n: int, word: str) -> str:
+    """``n`` of ``word``."""
+    return f"{n:,} {word}{'s' * (n != 1)}"
 
 
 def value_of(metric: Metric) -> str:
@@ -69,18 +90,28 @@ def difference(pair: MetricPair) -> str:
     said = f"median {pair.median:+.4g}" if pair.median is not None else ""
     if pair.interval is not None:
         said += f", mean {pair.interval.mean:+.4g} [{pair.interval.lower:+.4g}, {pair.interval.upper:+.4g}]"
-    else:
-        said += f", {pair.pairs} of 3 pairs that an interval takes" if pair.pairs < 3 else ""
+    said += " USD" if pair.row.unit is Unit.USD else ""
+    if pair.interval is None and pair.pairs < 3:
+        said += f", {pair.pairs} of 3 pairs that an interval takes"
     if pair.tally is not None:
         said += f"; better {pair.tally.wins}, alike {pair.tally.ties}, worse {pair.tally.losses}"
-    return said + (" USD" if pair.row.unit is Unit.USD else "")
+        said += f", without a ratio {pair.tally.skipped}" if pair.tally.skipped else ""
+    return said
 
 
-def _successes(compared: Compared, put: Callable[[str], None]) -> None:
-    found = compared.successes
-    if found is not None:
+def render_passed(passed: PassedWhere, put: Callable[[str], None], what: str = "passed by") -> None:
+    """Who passed where, what of it nobody judged, and whether the second arm is no worse."""
+    table = passed.table
+    if table.pairs:
         put(
-            f"passed by both {found.both_pass}, by the first alone {found.reference_only}, "
-            f"by the second alone {found.candidate_only}, by neither {found.both_fail}"
+            f"{what} both {table.both_pass}, by the first alone {table.reference_only}, "
+            f"by the second alone {table.candidate_only}, by neither {table.both_fail}"
         )
-    put(_NON_INFERIOR[compared.non_inferior] + ".")
+    if passed.unjudged and table.pairs:
+        put(f"{several(passed.unjudged, 'pair')} not judged in both arms, and in no cell of these.")
+    if passed.alone:
+        put(f"{several(passed.alone, 'verdict')} without a partner, and in no cell of these.")
+    said = _NON_INFERIOR[passed.non_inferior]
+    if passed.non_inferior is GateState.OPEN and table.pairs:
+        said = f"open: {several(passed.undecided, 'pair')} may yet be passed by the first arm alone"
+    put(f"{said}.")

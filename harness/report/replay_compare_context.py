@@ -8,9 +8,10 @@ from rich.console import Console
 
 from harness.jobs.replay_compare_context import ComparedContexts
 from harness.report.lines import put_text
-from harness.report.replay_compare import difference, value_of
+from harness.report.replay_compare import HEADINGS, difference, render_passed, several, value_of
 from harness.report.replay_context import told_states
 from kpis.formulas.context.gates import GateState
+from kpis.formulas.paired.noninferiority import AVAILABILITY_MARGIN
 from kpis.terms.metric import Metric
 
 __all__ = ["render_contexts"]
@@ -21,14 +22,14 @@ def render_contexts(compared: ComparedContexts, console: Console, *, verbose: bo
     put = partial(put_text, console)
     one, two = compared.runs
     put("")
-    put(f"context runs: {one:,} and {two:,}, {_pairs(compared.pairs)} by case and replicate", "bold")
+    put(f"context runs: {one:,} and {two:,}, {several(compared.pairs, 'pair')} by case and replicate", "bold")
     if compared.unpaired:
         put(f"{compared.unpaired:,} without a partner, with no part in the differences.")
     if compared.unlike:
         named = ", ".join(compared.conditions)
-        put(f"{_pairs(compared.unlike)} unlike in {named}, with no part in the differences.")
+        put(f"{several(compared.unlike, 'pair')} unlike in {named}, with no part in the differences.")
     _gates(compared, console, verbose=verbose)
-    put(f"{'context metric':<40}{'first':>12}{'second':>12}  difference of pairs")
+    put(f"{'context metric':<40}{HEADINGS}")
     same = undefined = 0
     for pair in compared.metrics:
         if pair.reference.value is None and pair.candidate.value is None and not verbose:
@@ -40,15 +41,8 @@ def render_contexts(compared: ComparedContexts, console: Console, *, verbose: bo
             put(f"{pair.row.id[:39]:<40}{values}  {difference(pair)}", indent=4)
     if same or undefined:
         put(f"{same:,} metrics are the same in both and {undefined:,} undefined in both; --verbose shows them")
-    if (found := compared.successes) is not None:
-        put(
-            f"all hard checks passed in both {found.both_pass}, in the first alone {found.reference_only}, "
-            f"in the second alone {found.candidate_only}, in neither {found.both_fail}"
-        )
-
-
-def _pairs(n: int) -> str:
-    return f"{n:,} pair{'s' * (n != 1)}"
+    render_passed(compared.passed, put, "all hard checks passed by")
+    put(f"at most {AVAILABILITY_MARGIN} less often answered than the first: {compared.available.value}")
 
 
 def _cell(metric: Metric) -> str:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 
 from harness.report.lines import put_text
-from harness.report.replay_lines import big
+from harness.report.replay_lines import amount, big
 from harness.report.units import parts, shown
 from kpis.terms.metric import Metric, MetricRow
+from kpis.terms.quantity import Unit
 
 __all__ = ["render_explained"]
 
@@ -34,10 +35,15 @@ def render_explained(
     if found.numerator is not None and found.denominator is not None:
         _told(console, "made of", parts(found.numerator, found.denominator))
     if found.detail:
-        _told(console, "detail", ", ".join(f"{name} {big(value)}" for name, value in sorted(found.detail.items())))
+        _told(console, "detail", ", ".join(_part(row, name, value) for name, value in sorted(found.detail.items())))
     for note in found.notes:
         _told(console, "note", note)
     _evidence(list(lines), console, most)
+
+
+def _part(row: MetricRow, name: str, value: float) -> str:
+    """One part of a number: dollars where the number is of dollars and the part no count."""
+    return f"{name} {amount(value) if row.unit is Unit.USD and isinstance(value, float) else big(value)}"
 
 
 def _value(row: MetricRow, found: Metric) -> str:
@@ -55,7 +61,7 @@ def _value(row: MetricRow, found: Metric) -> str:
 
 def _evidence(lines: Sequence[tuple[str, str]], console: Console, most: int | None) -> None:
     if not lines:
-        put_text(console, "It is a sum over everything that was read; no line stands out.")
+        put_text(console, "No line of what was read stands behind it.")
         return
     for where, sentence in lines[:most]:
         put_text(console, f"{where}: {sentence}", lead="  ", indent=4)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from harness.report.progress import duration
+from harness.report.replay_time import time_pieces
+from harness.report.replay_trust import trust_pieces
 from kpis.formulas.recorded.evaluate import RunParts
-from kpis.formulas.recorded.trust import Trust
 from kpis.terms.metric import Metric
 
 __all__ = ["amount", "at_least", "big", "lines_of"]
@@ -24,7 +24,14 @@ _CAUSES = {
     "thread_start": ("start of a copied thread", "starts of copied threads"),
     "unexplained": ("unexplained", "unexplained"),
 }
-_SPANS = ("model", "tool", "hook", "approval", "user_idle", "retry", "subagent_wait", "harness", "unattributed")
+
+_TIERS = {
+    "fresh": "fresh input",
+    "cache_read": "cache reads",
+    "cache_write": "cache writes",
+    "undivided": "undivided prompts",
+    "output": "output",
+}
 
 
 def big(value: float) -> str:
@@ -62,22 +69,22 @@ def lines_of(parts: RunParts, found: Mapping[str, Metric], prices: str) -> Itera
     yield "cache", list(_cache(found))
     yield "work", list(_work(found))
     if parts.ledger.runs:
-        yield "time", list(_time(found))
+        yield "time", list(time_pieces(found))
     if parts.efficiency.judged:
-        judged = parts.efficiency.judged
-        yield "verdict", [f"{parts.efficiency.succeeded:,} of {judged:,} judged run{'s' * (judged != 1)} passed"]
-    yield "trust", list(_trust(parts, found))
+        work = parts.efficiency
+        some = f"{'run' if work.attempts == work.runs else 'attempt'}{'s' * (work.judged != 1)}"
+        yield "verdict", [f"{work.succeeded:,} of {work.judged:,} judged {some} passed"]
+    yield "trust", list(trust_pieces(parts, found))
 
 
 def _tokens(parts: RunParts, found: Mapping[str, Metric]) -> Iterator[str]:
     yield f"prompt {_said(found['exposed_tokens'])}"
     middle, peak = found["exposed_main_median"], found["exposed_main_peak"]
-    if peak.value is not None and middle.value is not None:
+    if peak.value is not None:
         # Of prompts that are known in part only, the largest is a bound, and the middle one says nothing.
-        whole = found["exposed_tokens"].low is None
-        yield f"(median {big(middle.value)}, peak {big(peak.value)})" if whole else f"(peak >= {big(peak.value)})"
-    hit = found["cache_hit_ratio"]
-    yield "cache hit unknown" if hit.value is None else f"cache hit {100 * hit.value:.1f} %"
+        whole = middle.value is not None and peak.low is None
+        yield f"(median {big(middle.value or 0)}, peak {big(peak.value)})" if whole else f"(peak >= {big(peak.value)})"
+    yield _hit(found["cache_hit_ratio"])
     out = found["output_tokens"]
     cut = parts.trust.unread or parts.trust.bad_lines or parts.trust.unopened
     mark = ">= " if cut and out.value is not None and out.low is None else ""
@@ -88,12 +95,26 @@ def _tokens(parts: RunParts, found: Mapping[str, Metric]) -> Iterator[str]:
         yield f"(a sum over lines would say {big(naive.value)})"
 
 
+def _hit(metric: Metric) -> str:
+    """How much of the prompts was read from cache; of those that say it, where some do not."""
+    if metric.value is not None:
+        return f"cache hit {100 * metric.value:.1f} %"
+    if not metric.denominator:
+        return "cache hit unknown"
+    known = f"{100 * (metric.numerator or 0) / metric.denominator:.1f} %"
+    said = metric.detail["requests"]
+    return f"cache hit {known} of the " + ("request that says it" if said == 1 else f"{said:,} requests that say it")
+
+
 def _money(found: Mapping[str, Metric], prices: str) -> Iterator[str]:
     computed, reported = found["cost_computed_usd"], found["cost_reported_usd"]
     if computed.value is None:
         yield f"no total: {computed.undefined}"
     else:
         yield f"{at_least(computed, amount(computed.value))} computed ({prices})"
+        tiers = [f"{word} {amount(computed.detail[tier])}" for tier, word in _TIERS.items() if tier in computed.detail]
+        if len(tiers) > 1:
+            yield f"({', '.join(tiers)})"
     if reported.value is not None:
         yield f"{amount(reported.value)} reported"
     broken, folds = found["cache_break_cost_usd"], found["compaction_cost_usd"]
@@ -105,17 +126,22 @@ def _money(found: Mapping[str, Metric], prices: str) -> Iterator[str]:
 
 def _cache(found: Mapping[str, Metric]) -> Iterator[str]:
     breaks, tokens = found["cache_breaks"], found["cache_break_tokens"]
-    if found["cache_hit_ratio"].value is None:
-        yield f"unknown: {found['cache_hit_ratio'].undefined}"
+    hit = found["cache_hit_ratio"]
+    if hit.value is None and not hit.denominator:
+        yield f"unknown: {hit.undefined}"
         return
-    if not breaks.value:
-        yield "no break of the prefix"
+    if breaks.value is None:
+        yield f"breaks unknown: {breaks.undefined}"
+    elif not breaks.value:
+        yield "no break of the prefix" + " seen, and not every pair could be compared" * (breaks.low is not None)
     else:
-        yield f"{breaks.value:,} break{'s' * (breaks.value != 1)}, {big(tokens.value or 0)} tokens lost:"
-        counts = sorted(breaks.detail.items(), key=lambda item: (-tokens.detail.get(item[0], 0), item[0]))
+        some = f"{at_least(breaks, f'{breaks.value:,}')} break{'s' * (breaks.value != 1)}"
+        yield f"{some}, {big(tokens.value or 0)} tokens lost:"
+        causes = ((cause, n) for cause, n in breaks.detail.items() if cause in _CAUSES)
+        counts = sorted(causes, key=lambda item: (-tokens.detail.get(item[0], 0), item[0]))
         for at, (cause, n) in enumerate(counts):
             end = "," if at < len(counts) - 1 else ""
-            yield f"{n:,} {_CAUSES[cause][n != 1]} ({big(tokens.detail[cause])}){end}"
+            yield f"{n:,} {_CAUSES[cause][n != 1]} ({big(tokens.detail.get(cause, 0))}){end}"
 
 
 def _work(found: Mapping[str, Metric]) -> Iterator[str]:
@@ -123,12 +149,18 @@ def _work(found: Mapping[str, Metric]) -> Iterator[str]:
     if not found["tool_calls"].value:
         yield "no tool calls"
         return
-    least = repeats.value or 0
-    most = repeats.high if repeats.high is not None else least
-    times = f"{least:,}" if least == most else f"{least:,} to {most:,}"
-    yield f"{times} call{'s' * (times != '1')} repeated with nothing changed"
-    loops, warned = found["tool_loops"].value or 0, found["tool_loop_warnings"].value or 0
-    yield f"{loops:,} loop{'s' * (loops != 1)}" + (f" and {warned:,} begun" if warned else "")
+    if repeats.value is None:
+        yield f"repeats unknown: {repeats.undefined}"
+    else:
+        least, most = repeats.value, repeats.value if repeats.high is None else repeats.high
+        times = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+        yield f"{times} call{'s' * (times != '1')} repeated with nothing changed"
+    loops, warned = found["tool_loops"], found["tool_loop_warnings"].value
+    if loops.value is None:
+        yield "loops unknown"
+    else:
+        some = f"{at_least(loops, f'{loops.value:,}')} loop{'s' * (loops.value != 1)}"
+        yield some + (f" and {warned:,} begun" if warned else "")
     polling = found["polling_calls"].value
     if polling:
         yield f"{polling:,} poll{'s' * (polling != 1)}"
@@ -144,49 +176,13 @@ def _work(found: Mapping[str, Metric]) -> Iterator[str]:
         yield f"{orphans:,} result{'s' * (orphans != 1)} without a call"
     missed = found["demand_page_miss_rate"]
     if missed.numerator:
-        yield f"{missed.numerator:,} file{'s' * (missed.numerator != 1)} read again after a compaction"
-    wasted = found["wasted_tokens"].value
-    if wasted:
-        yield f"{big(wasted)} tokens on requests that only failed"
-    unread = found["subagents_unread"].value
-    if unread:
-        yield f"{unread:,} sub-agent result{'s' * (unread != 1)} never read"
-
-
-def _time(found: Mapping[str, Metric]) -> Iterator[str]:
-    wall = found["time_wall_ms"]
-    if wall.value is None:
-        yield f"unknown: {wall.undefined}"
-        return
-    spans = [(name, found[f"time_{name}_ms"].value or 0) for name in _SPANS]
-    told = [f"{name.replace('_', ' ')} {duration(value / 1000)}" for name, value in spans if value >= 500]
-    yield f"wall {duration(wall.value / 1000)}" + ":" * bool(told)
-    yield from told
-    overlap = (found["time_tool_overlap_ms"].value or 0) + (found["time_agent_overlap_ms"].value or 0)
-    if overlap >= 500:
-        yield f"({duration(overlap / 1000)} of it side by side)"
-
-
-def _trust(parts: RunParts, found: Mapping[str, Metric]) -> Iterator[str]:
-    match parts.trust.level:
-        case Trust.OK if found["cost_computed_usd"].low is not None:
-            yield "tokens OK:"
-            yield f"the cost is a lower bound, since {_unsaid(parts)} is not recorded."
-            return
-        case Trust.OK:
-            yield "OK"
-            return
-        case Trust.NOT_RECORDED:
-            yield "OUTPUT NOT RECORDED: output and cost are lower bounds."
-        case Trust.LOWER_BOUND:
-            only_prices = parts.trust.unpriced and len(list(parts.trust.reasons())) == 1
-            yield "tokens OK:" if only_prices else "LOWER BOUNDS:"
-    yield from parts.trust.reasons()
-
-
-def _unsaid(parts: RunParts) -> str:
-    """What a bill depends on that whole counts of tokens do not say."""
-    sums, coarse = parts.tokens.sums, parts.tokens.coarse
-    lifetime = "how long cache writes live" if sums.cache_write_other or coarse.cache_write_other else ""
-    share = "what of the prompts was cached" if sums.undivided or coarse.undivided else ""
-    return " and ".join(filter(None, (share, lifetime))) or "a part of the bill"
+        again = f"{'>= ' * (missed.low is not None)}{missed.numerator:,}"
+        yield f"{again} file{'s' * (missed.numerator != 1)} read again after a compaction"
+    wasted = found["wasted_tokens"]
+    if wasted.value is None:
+        yield "an unknown number of tokens on requests that only failed"
+    elif wasted.value:
+        yield f"{at_least(wasted, big(wasted.value))} tokens on requests that only failed"
+    unread = found["subagents_unread"]
+    if unread.value:
+        yield f"{at_least(unread, f'{unread.value:,}')} sub-agent result{'s' * (unread.value != 1)} never read"

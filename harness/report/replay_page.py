@@ -9,18 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 
 from harness.record.replay import Replayed, RunResult
-from harness.report.inert import inert
 from harness.report.lines import put_line
+from harness.report.replay_by import render_attribution
 from harness.report.replay_lines import amount, at_least, big, lines_of
 from harness.report.replay_place import place
-from kpis.formulas.recorded.carried import CarriedParts
+from harness.report.replay_time import render_turns
 from kpis.formulas.recorded.evaluate import RunParts, metrics
-from kpis.formulas.recorded.pricing import PICO
-from kpis.formulas.recorded.request_keys import REQUEST_KEYS
 from kpis.formulas.recorded.trust import Trust
 from kpis.terms.trace import Issue, Severity, ThreadKind
 
@@ -41,9 +38,15 @@ _TRUST = {Trust.OK: "ok", Trust.LOWER_BOUND: "lower bound", Trust.NOT_RECORDED: 
 
 
 def render_replay(
-    result: Replayed, console: Console, prices: str, *, by: str | None = None, verbose: bool = False
+    result: Replayed,
+    console: Console,
+    prices: str,
+    *,
+    by: str | None = None,
+    turns: bool = False,
+    verbose: bool = False,
 ) -> None:
-    """Print ``result``; all runs and all issues where ``verbose``."""
+    """Print ``result``, its turns too where asked for; all runs and all issues where ``verbose``."""
     if len(result.runs) == 1:
         _heading(console, _title(result.runs[0]))
     elif result.runs:
@@ -60,7 +63,9 @@ def render_replay(
     if contexts and verbose:
         _contexts(contexts, console)
     if result.carried is not None and by is not None:
-        _attribution(result.carried, by, console, verbose=verbose)
+        render_attribution(result.carried, by, console, verbose=verbose)
+    if turns:
+        render_turns(result.runs, console, verbose=verbose)
     issues = [("", issue) for issue in result.issues]
     issues += [(run.source_format, issue) for run in result.runs for issue in run.issues]
     _issues(issues, console, verbose=verbose)
@@ -160,44 +165,6 @@ def _table(runs: Sequence[RunResult], console: Console, *, verbose: bool) -> Non
     if len(shown) < len(runs):
         put_line(console, f"and {len(runs) - len(shown):,} more with smaller prompts; --verbose names all")
     put_line(console, "")
-
-
-def _attribution(parts: CarriedParts, by: str, console: Console, *, verbose: bool) -> None:
-    wide = max(16, min(60, console.width - 59))
-    word = "requests" if by in REQUEST_KEYS else "calls"
-    put_line(console, "")
-    put_line(
-        console,
-        f"{'by ' + by:<{wide}}{word:>9}{'initial':>10}{'carried':>10}{'output':>10}{'cost':>11}{'share':>8}",
-        "bold",
-    )
-    order = sorted(
-        parts.rows.items(), key=lambda item: (-(item[1].initial + item[1].carried + item[1].output), item[0])
-    )
-    shown = order if verbose else order[:_SHOWN]
-    total = parts.prompt + parts.output
-    for key, row in shown:
-        cost = (row.initial_cost + row.carried_cost + row.output_cost) / PICO
-        share = (row.initial + row.carried + row.output) / total if total else 0
-        money = "-" if parts.unpriced and not cost else amount(cost)
-        cells = f"{row.calls:>9,}{big(row.initial):>10}{big(row.carried):>10}{big(row.output):>10}{money:>11}"
-        name = inert(key)
-        name = name if cell_len(name) < wide else set_cell_size(name, wide - 4).rstrip() + "..."
-        put_line(console, f"{set_cell_size(name, wide)}{cells}{100 * share:>6.1f} %")
-    if len(shown) < len(order):
-        put_line(console, f"and {len(order) - len(shown):,} smaller ones; --verbose names all")
-    whole = f"{big(parts.prompt)} prompt and {big(parts.output)} output tokens"
-    whole += f", {amount(parts.cost / PICO)}" if parts.cost else ""
-    said = f"All rows add up to {whole}."
-    if parts.derived:
-        said += f" {big(parts.derived)} of the tokens are split by size, not counted."
-    if parts.unpriced:
-        some = "request has" if parts.unpriced == 1 else "requests have"
-        said += f" {parts.unpriced:,} {some} no price and no cost here."
-    if parts.unknown:
-        some = "request does" if parts.unknown == 1 else "requests do"
-        said += f" {parts.unknown:,} {some} not say the whole prompt, which is in no row."
-    _line(console, "", [said])
 
 
 def _issues(issues: Sequence[tuple[str, Issue]], console: Console, *, verbose: bool) -> None:

@@ -18,7 +18,7 @@ from kpis.rules.criticality import checked, effective
 from kpis.rules.recorded_asking import Said, either, no_answer
 from kpis.rules.recorded_steps import Step
 from kpis.rules.recorded_trajectory import failures, loops
-from kpis.rules.run import asked
+from kpis.rules.run import asked, told_version
 from kpis.rules.subject import Rule
 from kpis.rules.thresholds import chosen
 from kpis.rules.tool_failure import TOOL_FAILURE
@@ -62,7 +62,11 @@ def recorded_findings(
         CriticalityError: a criticality list of the settings is wrong.
     """
     promoted, demoted = checked(settings, NAMES)
-    carried = {Need.TOOL_CALLS: bool(steps), Need.COST: cost.low is not None}
+    carried = {
+        Need.TOOL_CALLS: bool(steps),
+        Need.TOOL_OUTPUTS: any(step.got is not None for step in steps),  # what came back, by its digest
+        Need.COST: cost.low is not None,
+    }
     present = frozenset(need for need, there in carried.items() if there)
     found: list[Finding] = []
     unanswered: list[str] = []
@@ -75,7 +79,7 @@ def recorded_findings(
             unanswered.append(facts.name)
         critical, by_config = effective(facts, promoted, demoted)
         saw = tuple(need for need in facts.needs if need in present)
-        found.append(Finding(facts, said.claim, critical, by_config, saw))
+        found.append(Finding(facts, said.claim, critical, by_config, saw, told_version(settings)))
     return RecordedFindings(tuple(found), present, tuple(unanswered))
 
 

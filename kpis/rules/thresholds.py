@@ -34,8 +34,15 @@ def is_number(value: object) -> bool:
 
 
 def chosen(settings: Settings, key: str) -> object:
-    """What a call or else the deployment set under this key; None when neither did."""
-    return settings.per_call[key] if key in settings.per_call else settings.rule_thresholds.get(key)
+    """What a call or else the deployment set under this key; None when neither did.
+
+    A call that sets null sets nothing. For the reference it takes away what the deployment set.
+    """
+    if key in settings.per_call:
+        own = settings.per_call[key]
+        if own is not None or not settings.has(Correction.NULL_IS_UNSET):
+            return own
+    return settings.rule_thresholds.get(key)
 
 
 class ThresholdError(ValueError):
@@ -79,5 +86,5 @@ def texts(settings: Settings, key: str) -> tuple[str, ...] | None:
 
 def _source(settings: Settings, default: float, value: float, key: str) -> ThresholdSource:
     if settings.has(Correction.SOURCE_BY_KEY):
-        return ThresholdSource.CALL if key in settings.per_call else ThresholdSource.CONFIG
+        return ThresholdSource.CONFIG if settings.per_call.get(key) is None else ThresholdSource.CALL
     return ThresholdSource.DEFAULT if value == default else ThresholdSource.CONFIG

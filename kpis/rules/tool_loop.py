@@ -40,13 +40,19 @@ _REPEATS = "max_repeats_of_one_call"
 
 
 def _most_repeats(subject: Subject) -> Threshold:
-    """What is no number from 1 on is no limit on repeats: the rule's own stands."""
+    """How often one call may be made. For the reference its own number stands where a choice is none from 1 on.
+
+    Raises:
+        ThresholdError: the choice is no number from 1 on.
+    """
     own = Threshold(MOST_REPEATS, ThresholdSource.DEFAULT)
     try:
         chosen = threshold(subject.case.settings, MOST_REPEATS, "max_tool_repeats")
+        if chosen.value < 1:
+            raise ThresholdError(f"max_tool_repeats is set to {chosen.value:g}, and has to be 1 or more")
     except ThresholdError:
-        return own
-    if chosen.value < 1:
+        if subject.has(Correction.REPEATS_ARE_COUNTED):
+            raise
         return own
     most = math.floor(chosen.value)
     if most == MOST_REPEATS and not subject.has(Correction.SOURCE_BY_KEY):

@@ -54,7 +54,10 @@ class Tokenizer:
 
 @dataclass(frozen=True, slots=True)
 class RunHeader:
-    """The header line. ``boundary_seq``: where the continuation that is judged begins; ``pair_key`` names its twin."""
+    """The header line. ``boundary_seq``: where the continuation that is judged begins; ``pair_key`` names its twin.
+
+    ``semantic_mode`` is what wrote the summaries of folds, ``none`` where no model was asked.
+    """
 
     run_id: str
     case_id: str
@@ -62,9 +65,9 @@ class RunHeader:
     replicate: int
     harness_rev: str
     policy_rev: str
-    semantic_mode: str
     tokenizer: Tokenizer
     sessions: tuple[str, ...]
+    semantic_mode: str | None = None
     model: str | None = None
     provider: str | None = None
     temperature: float | None = None

@@ -115,6 +115,7 @@ class RuleFacts:
 
     ``needs`` is what it looks at, ``classes`` the failures that it looks for, ``critical`` its own word on whether its
     firing alone decides; ``rule_id`` is that of a deployed rule and ``custom`` says that somebody wrote it.
+    ``definition`` is the digest of what such a rule says, which has no version.
     """
 
     name: str
@@ -129,6 +130,7 @@ class RuleFacts:
     version: int = 1
     custom: bool = False
     rule_id: str | None = None
+    definition: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +161,8 @@ class Finding:
     """A rule's claim with what the settings make of the rule: what the judge composes.
 
     ``critical`` is the effective one, ``critical_by_config`` says that a list decided it; ``saw`` are those of the
-    rule's needs that the case carried, as the rule lists them.
+    rule's needs that the case carried, as the rule lists them. ``told_version`` is the version that the answer names
+    where that is not the rule's own.
     """
 
     rule: RuleFacts
@@ -167,3 +170,9 @@ class Finding:
     critical: bool
     critical_by_config: bool
     saw: tuple[Need, ...]
+    told_version: int | None = None
+
+    @property
+    def version(self) -> int:
+        """The version of the rule, as the answer names it."""
+        return self.rule.version if self.told_version is None else self.told_version

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -46,7 +48,11 @@ class TokenCounts:
 class CustomRule:
     """A rule somebody wrote: ``type`` and ``config`` as they came. ``rule_id`` and ``severity`` are a deployed rule's.
 
-    ``bundle`` is the evaluation that it belongs to; ``weight`` counts in the score.
+    ``bundle`` is the evaluation that it belongs to; ``weight`` counts in the score. ``digest`` is the sha256 of type
+    and config, whatever the order of keys: worked out once, since one rule is asked about many cases.
+
+    Raises:
+        TypeError: the config mixes keys that are texts with others.
     """
 
     name: str
@@ -56,6 +62,11 @@ class CustomRule:
     bundle: Bundle = Bundle.CUSTOM
     rule_id: str | None = None
     severity: Severity | None = None
+    digest: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        said = json.dumps([self.type, dict(self.config)], sort_keys=True, default=str)
+        object.__setattr__(self, "digest", hashlib.sha256(said.encode("ascii")).hexdigest())
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ class Settings:
     as it came, of whatever type. ``critical_rules`` and ``non_critical_rules`` name rules that are promoted and
     demoted. ``false_pass_cost`` is what a bad output that passes costs, in good outputs that are blocked.
     ``on_critical_skipped`` is one of ``ON_SKIPPED``; ``defaults_gate`` lets shipped thresholds decide. ``prior`` is the
-    chance that an output is bad before anything looks at it.
+    chance that an output is bad before anything looks at it, None where nobody set it.
     """
 
     threshold: float = 0.7
@@ -79,9 +79,14 @@ class Settings:
     on_critical_skipped: str = "unknown"
     required_evidence: tuple[Need, ...] = ()
     defaults_gate: bool = False
-    prior: float = DEFAULT_PRIOR
+    prior: float | None = None
     prior_mode: str = "per-output"
     corrections: frozenset[Correction] = frozenset(Correction)
+
+    @property
+    def prior_chance(self) -> float:
+        """The prior that holds: the one that was set, else the one that ships."""
+        return DEFAULT_PRIOR if self.prior is None else self.prior
 
     def has(self, correction: Correction) -> bool:
         """Whether the answers carry this correction."""

@@ -153,7 +153,7 @@ class Correction(Enum):
     SMOOTHED_ACCURACY = "smoothed_accuracy"  # the predictive value has half counts, as the risk does
     ROLE_BY_COMPOSER = "role_by_composer"  # gate, veto, risk, advisory: what the result did in the verdict
     PRIOR_FROM_CONFIG = "prior_from_config"  # uncertainties are told at the prior that the risk is told at
-    ASKED_EVIDENCE_COUNTS = "asked_evidence_counts"  # required evidence is what the call carried, declared or not
+    ASKED_EVIDENCE_COUNTS = "asked_evidence_counts"  # required evidence that no rule looks at counts if it was sent
     COMPOSER_IN_HASH = "composer_in_hash"  # two verdicts under different priors have different hashes
     DECISIVE_NEEDS_LABELS = "decisive_needs_labels"  # a clean pass is decisive only where labels bear it out
     DECISIVE_NEEDS_A_FIRE = "decisive_needs_a_fire"  # a fail for which no detector fired is the prior's, and marginal
@@ -162,3 +162,13 @@ class Correction(Enum):
     CATEGORY_BY_VERDICT = "category_by_verdict"  # a category passes by the layers, not by its score
     COVERAGE_IS_COUNTED = "coverage_is_counted"  # "judged" says by how many of the rules that ask
     ACCURACY_IS_PINNED = "accuracy_is_pinned"  # a verdict names the accuracy table and the composer's settings
+    RULES_IN_HASH = "rules_in_hash"  # a written rule is in the hash with its type and config, not by its name alone
+    NULL_IS_UNSET = "null_is_unset"  # a threshold of null takes nothing from the one that was set elsewhere
+    REPEATS_ARE_COUNTED = "repeats_are_counted"  # a limit on repeats that counts nothing is no limit, not the usual one
+    CONFIG_KEY_IS_KNOWN = "config_key_is_known"  # a written rule with a key that nobody reads has no answer
+    UNANSWERED_IS_NOT_CLEAN = "unanswered_is_not_clean"  # a limit or detector that was asked in vain leaves it open
+    VERSION_IS_OURS = "version_is_ours"  # the version of a rule counts what we changed of it since it was measured
+    NEGATIVE_TOKENS_ARE_ABSENT = "negative_tokens_are_absent"
+    IS_ERROR_IS_SEEN = "is_error_is_seen"  # an answer with is_error has failed, as one with isError
+    ASKS_FOR_SOMETHING = "asks_for_something"  # an empty pattern or keyword, or a share of none, asks for nothing
+    LOWERING_KEEPS_PLACES = "lowering_keeps_places"  # a Turkish dotted capital takes no place from what is found

@@ -32,6 +32,7 @@ __all__ = [
     "ModelUsage",
     "Node",
     "Outcome",
+    "Place",
     "Provenance",
     "Recording",
     "Request",
@@ -64,8 +65,21 @@ class Issue:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where the work was done from a line of a file on: the project and its branch, None where that is not said."""
+
+    line: int
+    project: str | None = None
+    branch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Recording:
-    """The file itself: what wrote it, and how much of it could be read. Times are Unix milliseconds."""
+    """The file itself: what wrote it, and how much of it could be read. Times are Unix milliseconds.
+
+    ``project`` and ``branch`` are the first that it says. ``places`` say where they changed, in order of their lines,
+    and are empty where a file says them once.
+    """
 
     source_format: str
     source_version: str | None = None
@@ -79,6 +93,7 @@ class Recording:
     bytes: int = 0
     project: str | None = None
     branch: str | None = None
+    places: tuple[Place, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,45 @@ def test_a_users_price_goes_before_ours(tmp_path: Path) -> None:
     assert mine.price.fresh == 1_000_000
     assert ours.price.fresh == 2_000_000
     assert table.find("llama-3.1-70b") is not None
+
+
+def test_a_users_wildcard_goes_before_a_closer_id_of_ours(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'[model.corp]\nids = ["claude*"]\n{ROW}', encoding="utf-8")
+    table = user_prices(path, Path.read_bytes)
+    for model in ("claude-sonnet-4-5-20250929", "claude-opus-4-1", "claude-9"):
+        found = table.find(model)
+        assert found is not None
+        assert found.name == "corp"
+    assert table.find("gpt-4.1") is shipped_prices().find("gpt-4.1") is not None
+    assert table.as_of == min(shipped_prices().as_of, date(2026, 1, 31))
+
+
+@pytest.mark.parametrize(("replaces", "ours"), [("true", False), ("false", True)])
+def test_a_users_table_may_stand_alone(replaces: str, ours: bool, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f'replaces = {replaces}\n[model."gpt-5"]\n{ROW}', encoding="utf-8")
+    table = user_prices(path, Path.read_bytes)
+    assert table.find("gpt-5") is not None
+    assert (table.find("gpt-4.1") is not None) is ours
+    assert ("price table" in table.name) is ours
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ("replaces = 1\n[model.a]\n", "replaces must be true or false"),
+        ("replace = true\n[model.a]\n", "unknown key replace (did you mean replaces?)"),
+        ("replaces = true\n", "prices nothing"),
+    ],
+)
+def test_a_slip_above_the_models_is_a_sentence_too(body: str, says: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(body, encoding="utf-8")
+    with pytest.raises(PriceError) as caught:
+        user_prices(path, Path.read_bytes)
+    assert says in str(caught.value)
+    assert str(caught.value).endswith("run `python -m harness replay` again.")
 
 
 def test_one_row_and_its_sums_cost_the_same() -> None:

@@ -197,6 +197,32 @@ class TestCombining:
         made = combine("dwr_total", [known, bounded])
         assert (made.value, made.low, made.high) == (None, pytest.approx(1 / 6), pytest.approx(2 / 6))
 
+    @pytest.mark.parametrize(
+        ("each", "ends", "made"),
+        [
+            ("reclaimed_tokens", [(5, 5, None), (2, None, None)], (7, 7, None)),
+            ("reclaimed_tokens", [(5, 5, 9), (2, 2, 3)], (7, 7, 12)),
+            ("reclaimed_tokens", [(5, None, 5), (2, 1, None)], (7, None, None)),
+            ("reclaimed_tokens", [(5, None, None), (2, None, None)], (7, None, None)),
+            ("prompt_tokens_peak", [(5, 5, None), (9, None, None)], (9, 9, None)),
+            ("prompt_tokens_peak", [(5, 5, 20), (9, None, None)], (9, 9, 20)),
+        ],
+    )
+    def test_a_bound_among_sums_and_peaks_makes_a_bound_of_them(
+        self, each: str, ends: list[tuple[int, int | None, int | None]], made: tuple[int, int | None, int | None]
+    ) -> None:
+        parts = [Metric(each, value, Basis.COUNT, numerator=value, low=low, high=high) for value, low, high in ends]
+        found = combine(each, parts)
+        assert (found.value, found.low, found.high) == made
+
+    def test_a_ratio_that_is_open_on_one_side_stays_open(self) -> None:
+        at_least = Metric("pma_all_pairs", 0.5, Basis.FORMULA, numerator=1, denominator=2, low=0.5)
+        found = combine("pma_all_pairs", [part(1, 2), at_least])
+        assert (found.value, found.low, found.high) == (0.5, 0.5, None)
+        at_most = Metric("pma_all_pairs", 0.5, Basis.FORMULA, numerator=1, denominator=2, high=0.5)
+        found = combine("pma_all_pairs", [part(1, 2), at_most])
+        assert (found.value, found.low, found.high) == (0.5, None, 0.5)
+
     def test_what_has_no_rule_for_many_has_no_value_for_many(self) -> None:
         assert combine("break_even_rho", [total(0.5, "break_even_rho")] * 2).value is None
 

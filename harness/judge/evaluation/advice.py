@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from harness.judge.evaluation.layers import EvaluationVerdict, advises, by_prior
+from harness.judge.evaluation.deciding import advises
+from harness.judge.evaluation.layers import EvaluationVerdict, by_prior
 from harness.judge.evaluation.scores import Tally, failed
 from kpis.terms.claim import ClaimState, Confidence, VerdictBasis
 from kpis.terms.evaluation import Finding

@@ -9,7 +9,8 @@ from enum import Enum
 from harness.judge.evaluation.accuracy import AccuracyTable, Labelling
 from harness.judge.evaluation.advice import Interpretation, interpretations, suggestions
 from harness.judge.evaluation.coverage import Coverage, coverage_of
-from harness.judge.evaluation.layers import Consulted, EvaluationVerdict, advises, compose
+from harness.judge.evaluation.deciding import SIGNS, advises
+from harness.judge.evaluation.layers import Consulted, EvaluationVerdict, compose
 from harness.judge.evaluation.legacy import compose_by_score
 from harness.judge.evaluation.provenance import Provenance, provenance_of
 from harness.judge.evaluation.risk import detectors_of, estimate
@@ -75,7 +76,7 @@ def _verdict(
     if settings.composer == LEGACY:
         return compose_by_score(findings, settings.threshold)
     detectors = detectors_of(findings, table)
-    risk = None if table is None else estimate(detectors, table.version, settings.prior, settings.prior_mode)
+    risk = None if table is None else estimate(detectors, table.version, settings.prior_chance, settings.prior_mode)
     doubtful = tuple(item.rule.name for item in failed(findings) if unmeasured(item, table))
     labelled = table is not None and table.labelling is Labelling.HUMAN_VERIFIED
     # One row that people labelled vouches for its own detector, and for none of the others that ran.
@@ -93,7 +94,7 @@ def _role(finding: Finding, settings: Settings, table: AccuracyTable | None) -> 
         return Role.GATE
     if finding.critical:
         return Role.VETO
-    if kind in (RuleKind.DETECTION, RuleKind.INFERENCE):
+    if kind in SIGNS:
         return Role.ADVISORY if unmeasured(finding, table) else Role.RISK
     return Role.TERM
 

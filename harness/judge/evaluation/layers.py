@@ -6,10 +6,10 @@
 3. ``critical_unknown``: a critical rule had to answer and did not. Unknown, or what the settings say.
 4. ``required_evidence_missing``: what has to be seen was not. Unknown.
 5. ``risk_over_loss``: the risk lies above ``tau = 1 / (1 + cost of a false pass)``. Fail.
-6. ``clean``. Pass.
+6. ``clean``. Pass; but where a rule that could have decided had no answer it is ``required_evidence_missing``.
 
-A policy decides if it is critical, or if somebody set the number it is held against; a shipped number advises. A
-measurement never decides unless it was promoted to critical. The risk is told only where it was consulted.
+Which rules decide is told in :mod:`harness.judge.evaluation.deciding`. A measurement does not unless it was promoted to
+critical. The risk is told only where it was consulted.
 """
 
 from __future__ import annotations
@@ -18,15 +18,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from harness.judge.evaluation.deciding import SIGNS, gates, unanswered, waited_for
 from harness.judge.evaluation.risk import RiskEstimate
 from harness.judge.evaluation.scores import evaluated, failed
 from kpis.terms.claim import Confidence, VerdictBasis, VerdictState
-from kpis.terms.evaluation import Count, Finding
+from kpis.terms.evaluation import Finding
 from kpis.terms.evaluation_settings import Settings
-from kpis.terms.evaluation_words import Correction, Need, RuleKind, SkipClass, ThresholdSource
+from kpis.terms.evaluation_words import Correction, Need, RuleKind
 
-__all__ = ["Consulted", "EvaluationVerdict", "LegacyBasis", "advises", "by_prior", "compose", "tau"]
+__all__ = [
+    "PASSES",
+    "Consulted",
+    "EvaluationVerdict",
+    "LegacyBasis",
+    "by_prior",
+    "compose",
+    "critical_unknown",
+    "open_for",
+    "tau",
+]
 
+PASSES = "pass"
+"""The choice that lets a case pass though a critical rule had to answer and did not."""
 LIKELY = 0.5
 """A class likelier than not is what a fail by risk names."""
 
@@ -71,34 +84,15 @@ def tau(false_pass_cost: float) -> float:
     return 1 / (1 + false_pass_cost)
 
 
-def advises(finding: Finding, settings: Settings) -> bool:
-    """Whether a policy only advises: nobody asked for it by making it critical or by setting its number."""
-    if finding.critical or settings.defaults_gate:
-        return False
-    if finding.rule.custom:
-        return True
-    return any(
-        isinstance(item, Count) and item.threshold is not None and item.source is ThresholdSource.DEFAULT
-        for item in finding.claim.evidence
-    )
-
-
 def by_prior(findings: Sequence[Finding], verdict: EvaluationVerdict) -> bool:
     """Whether ``verdict`` is a fail by risk for which no detector fired: the prior is what lies over the line."""
-    signs = (RuleKind.DETECTION, RuleKind.INFERENCE)
     return verdict.basis is VerdictBasis.RISK_OVER_LOSS and not any(
-        item.rule.kind in signs for item in failed(findings)
+        item.rule.kind in SIGNS for item in failed(findings)
     )
 
 
 def _names(findings: Sequence[Finding]) -> tuple[str, ...]:
     return tuple(item.rule.name for item in findings)
-
-
-def _open(findings: Sequence[Finding]) -> list[Finding]:
-    """Critical rules that were asked and could not answer; one that did not apply was not asked."""
-    asked = (SkipClass.DEFEATED, SkipClass.CONFIG_INVALID)
-    return [item for item in findings if item.critical and item.claim.skip and item.claim.skip.skip_class in asked]
 
 
 def _missing(findings: Sequence[Finding], settings: Settings, consulted: Consulted) -> tuple[str, ...]:
@@ -120,29 +114,46 @@ def _unseen(findings: Sequence[Finding], settings: Settings, consulted: Consulte
     return tuple(need.value for need in settings.required_evidence if need not in seen)
 
 
+def critical_unknown(names: tuple[str, ...], settings: Settings) -> EvaluationVerdict:
+    """The verdict where critical rules, ``names``, had to answer and did not, and the settings do not let that pass."""
+    state = VerdictState.FAIL if settings.on_critical_skipped == "fail" else VerdictState.UNKNOWN
+    return EvaluationVerdict(state, VerdictBasis.CRITICAL_UNKNOWN, names)
+
+
 def compose(findings: Sequence[Finding], settings: Settings, consulted: Consulted) -> EvaluationVerdict:
     """The verdict of one case, or of one bundle of it."""
     if not evaluated(findings):
         return EvaluationVerdict(VerdictState.UNKNOWN, VerdictBasis.NO_RULES)
     fired = failed(findings)
-    gates = [
-        item
-        for item in fired
-        if item.rule.kind is RuleKind.JUDGMENT or (item.rule.kind is RuleKind.POLICY and not advises(item, settings))
-    ]
-    if gates:
-        return EvaluationVerdict(VerdictState.FAIL, VerdictBasis.POLICY_GATE, _names(gates))
+    deciding = [item for item in fired if gates(item, settings)]
+    if deciding:
+        return EvaluationVerdict(VerdictState.FAIL, VerdictBasis.POLICY_GATE, _names(deciding))
     vetoes = [item for item in fired if item.critical and item.rule.kind is not RuleKind.POLICY]
     if vetoes:
         return EvaluationVerdict(VerdictState.FAIL, VerdictBasis.DETECTOR_VETO, _names(vetoes))
-    unanswered = _open(findings)
-    if unanswered and settings.on_critical_skipped != "pass":
-        state = VerdictState.FAIL if settings.on_critical_skipped == "fail" else VerdictState.UNKNOWN
-        return EvaluationVerdict(state, VerdictBasis.CRITICAL_UNKNOWN, _names(unanswered))
+    silent = unanswered(findings)
+    critical = [item for item in silent if item.critical]
+    if critical and settings.on_critical_skipped != PASSES:
+        return critical_unknown(_names(critical), settings)
     missing = _missing(findings, settings, consulted)
-    if missing:
-        return EvaluationVerdict(VerdictState.UNKNOWN, VerdictBasis.REQUIRED_EVIDENCE_MISSING, missing)
-    return _by_risk(findings, settings, consulted)
+    found = (
+        EvaluationVerdict(VerdictState.UNKNOWN, VerdictBasis.REQUIRED_EVIDENCE_MISSING, missing)
+        if missing
+        else _by_risk(findings, settings, consulted)
+    )
+    if silent and settings.has(Correction.UNANSWERED_IS_NOT_CLEAN):
+        return open_for(found, _names(waited_for(silent, settings)))
+    return found
+
+
+def open_for(verdict: EvaluationVerdict, names: tuple[str, ...]) -> EvaluationVerdict:
+    """``verdict`` where the rules ``names`` were asked in vain: a fail stays one, and a pass waits for them."""
+    missing = VerdictBasis.REQUIRED_EVIDENCE_MISSING
+    if names and verdict.passed:
+        return EvaluationVerdict(VerdictState.UNKNOWN, missing, names, verdict.risk)
+    if verdict.basis in (missing, VerdictBasis.NO_RULES):
+        return replace(verdict, by=(*verdict.by, *names))
+    return verdict
 
 
 def _by_risk(findings: Sequence[Finding], settings: Settings, consulted: Consulted) -> EvaluationVerdict:

@@ -1,6 +1,7 @@
 """What a verdict was made with: the rules that ran, the settings, the accuracy that its numbers rest on.
 
-Two verdicts with equal hashes are comparable: a new version of one rule changes the first, a setting the second.
+Two verdicts with equal hashes are comparable: a new version of one rule, or another pattern in one that somebody wrote,
+changes the first, a setting the second.
 """
 
 from __future__ import annotations
@@ -32,19 +33,23 @@ class Provenance:
 
 
 @lru_cache(maxsize=256)
-def _ruleset(rows: tuple[tuple[str, int, str, int, float], ...]) -> str:
-    by_name = {name: index for index, name in enumerate(in_code_units({row[0] for row in rows}))}
-    return digest([list(row) for row in sorted(rows, key=lambda row: by_name[row[0]])])
+def _ruleset(rows: tuple[tuple[str | float, ...], ...]) -> str:
+    by_name = {name: index for index, name in enumerate(in_code_units({str(row[0]) for row in rows}))}
+    return digest([list(row) for row in sorted(rows, key=lambda row: by_name[str(row[0])])])
 
 
-def ruleset_hash(findings: Sequence[Finding]) -> str:
-    """The hash of what ran: name, version, kind, effective criticality and weight of each, sorted by name."""
-    return _ruleset(
-        tuple(
-            (item.rule.name, item.rule.version, item.rule.kind.value, int(item.critical), item.rule.weight)
-            for item in findings
-        )
-    )
+def _row(finding: Finding, *, definitions: bool) -> tuple[str | float, ...]:
+    rule = finding.rule
+    row = rule.name, finding.version, rule.kind.value, int(finding.critical), rule.weight
+    return (*row, rule.definition) if definitions and rule.definition is not None else row
+
+
+def ruleset_hash(findings: Sequence[Finding], *, definitions: bool = True) -> str:
+    """The hash of what ran: name, version, kind, effective criticality and weight of each, sorted by name.
+
+    ``definitions``: of a rule that somebody wrote, which has no version of its own, the digest of what it says as well.
+    """
+    return _ruleset(tuple([_row(item, definitions=definitions) for item in findings]))
 
 
 def _names(found: object) -> list[str]:
@@ -58,7 +63,7 @@ def _composer(settings: Settings) -> dict[str, object]:
         "onCriticalSkipped": settings.on_critical_skipped,
         "requiredEvidence": [need.value for need in settings.required_evidence],
         "defaultsGate": settings.defaults_gate,
-        "prior": settings.prior,
+        "prior": settings.prior_chance,
         "priorMode": settings.prior_mode,
     }
 
@@ -112,7 +117,7 @@ def provenance_of(findings: Sequence[Finding], settings: Settings, table: Accura
     """The provenance of one verdict."""
     pinned = settings.has(Correction.ACCURACY_IS_PINNED)
     return Provenance(
-        ruleset_hash(findings),
+        ruleset_hash(findings, definitions=settings.has(Correction.RULES_IN_HASH)),
         config_hash(settings),
         settings.threshold,
         settings.rule_thresholds,

@@ -21,12 +21,13 @@ import numpy as np
 import numpy.typing as npt
 
 from harness.judge.evaluation.accuracy import HALF, AccuracyTable, Counts
+from harness.judge.evaluation.deciding import SIGNS
 from harness.judge.evaluation.draws import Procedure, betas, fnv1a
 from harness.judge.evaluation.figures import fixed, half_up, number
 from harness.judge.evaluation.ranks import bounds
 from kpis.terms.claim import ClaimState
 from kpis.terms.evaluation import Finding
-from kpis.terms.evaluation_words import FailureClass, RuleKind
+from kpis.terms.evaluation_words import FailureClass
 
 __all__ = ["PER_CLASS", "PER_OUTPUT", "Detector", "RiskEstimate", "class_prior", "detectors_of", "estimate"]
 
@@ -69,7 +70,7 @@ def detectors_of(findings: Sequence[Finding], table: AccuracyTable | None) -> tu
     found = []
     for finding in findings:
         rule = finding.rule
-        if rule.custom or rule.kind not in (RuleKind.DETECTION, RuleKind.INFERENCE) or table is None:
+        if rule.custom or rule.kind not in SIGNS or table is None:
             continue
         counts = table.of(rule.name, rule.version)
         if counts is not None and finding.claim.state is not ClaimState.UNKNOWN:

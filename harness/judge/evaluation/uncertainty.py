@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from harness.judge.evaluation.accuracy import HALF, AccuracyTable, Counts
+from harness.judge.evaluation.deciding import SIGNS
 from harness.judge.evaluation.predictive import Interval, miss_rate, ppv
 from kpis.terms.claim import ClaimState
 from kpis.terms.evaluation import Finding, RuleFacts
@@ -71,9 +72,10 @@ def uncertainty_of(finding: Finding, settings: Settings, table: AccuracyTable | 
         return ByDefinition(row.n, row.tp + row.tn)
     counts = table.of(rule.name, rule.version)
     if counts is None:
-        return _unknown(rule, table, "has no violations and clean cases for it")
-    configured = settings.has(Correction.PRIOR_FROM_CONFIG) and settings.prior != DEFAULT_PRIOR
-    prior = settings.prior if configured else DEFAULT_PRIOR
+        one_sided = table.row(rule.name, rule.version) is not None
+        return _unknown(rule, table, "lacks violations or clean cases for it" if one_sided else "has no row for it")
+    configured = settings.has(Correction.PRIOR_FROM_CONFIG) and settings.prior is not None
+    prior = settings.prior_chance if configured else DEFAULT_PRIOR
     half = HALF if settings.has(Correction.SMOOTHED_ACCURACY) else 0.0
     fired = finding.claim.state is ClaimState.FIRED
     worth = (ppv if fired else miss_rate)(rule.name, table.version, counts, prior, half)
@@ -91,5 +93,4 @@ def _unknown(rule: RuleFacts, table: AccuracyTable, lacks: str) -> Unmeasured:
 def unmeasured(finding: Finding, table: AccuracyTable | None) -> bool:
     """Whether it is a sign whose error nobody knows: a detection or an inference without a row in ``table``."""
     rule = finding.rule
-    signs = (RuleKind.DETECTION, RuleKind.INFERENCE)
-    return rule.kind in signs and (table is None or table.of(rule.name, rule.version) is None)
+    return rule.kind in SIGNS and (table is None or table.of(rule.name, rule.version) is None)

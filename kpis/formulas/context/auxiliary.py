@@ -51,8 +51,8 @@ def auxiliary(calls: Iterable[AuxiliaryCall], kind: AuxiliaryKind | None = None)
     )
 
 
-def contradiction(use: AuxiliaryUse, semantic_mode: str) -> str | None:
-    """What is wrong with ``use`` in a run of ``semantic_mode``: one sentence, or None."""
+def contradiction(use: AuxiliaryUse, semantic_mode: str | None) -> str | None:
+    """What is wrong with ``use`` in a run of ``semantic_mode`` (None: not said): one sentence, or None."""
     if semantic_mode == NO_MODEL and (use.calls or use.input_tokens or use.output_tokens):
         return f"The run says that its folds ask no model, and records {use.calls} such calls: one of both is wrong."
     return None

@@ -42,17 +42,17 @@ class Front:
     open: Mapping[str, tuple[str, ...]]
 
 
-def pareto(points: Sequence[Point]) -> Front:
-    """The points that no other one beats: as good on every axis, and better on one."""
-    failed = {point.id: tuple(name for name in GATES if point.gates.get(name) not in (None, 0)) for point in points}
-    silent = {point.id: tuple(name for name in GATES if point.gates.get(name) is None) for point in points}
+def pareto(points: Sequence[Point], gates: Sequence[str] = GATES) -> Front:
+    """The points that no other one beats: as good on every axis, and better on one. ``gates`` name what filters."""
+    failed = {point.id: tuple(name for name in gates if point.gates.get(name) not in (None, 0)) for point in points}
+    silent = {point.id: tuple(name for name in gates if point.gates.get(name) is None) for point in points}
     eligible = [point for point in points if not failed[point.id] and not silent[point.id]]
     beaten = {point.id for point in eligible if any(_beats(other, point) for other in eligible)}
     return Front(
         tuple(point.id for point in eligible if point.id not in beaten),
         tuple(point.id for point in eligible if point.id in beaten),
-        {name: gates for name, gates in failed.items() if gates},
-        {name: gates for name, gates in silent.items() if gates and not failed[name]},
+        {name: those for name, those in failed.items() if those},
+        {name: those for name, those in silent.items() if those and not failed[name]},
     )
 
 

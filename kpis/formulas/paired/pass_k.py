@@ -13,7 +13,7 @@ from math import comb
 
 from kpis.formulas.context.values import Ratio, ratio
 
-__all__ = ["PassByCombinations", "pass_by_combinations", "pass_by_windows"]
+__all__ = ["PassByCombinations", "PassK", "pass_by_combinations", "pass_by_windows", "pass_k"]
 
 TOO_FEW = "no task has that many replicates"
 
@@ -53,3 +53,19 @@ def pass_by_combinations(tasks: Mapping[str, Sequence[bool]], k: int) -> PassByC
     shares = [comb(sum(runs), k) / comb(len(runs), k) for runs in tasks.values() if len(runs) >= k]
     value = sum(shares) / len(shares) if shares else None
     return PassByCombinations(value, len(shares), len(tasks) - len(shares))
+
+
+@dataclass(frozen=True, slots=True)
+class PassK:
+    """Both definitions at one k."""
+
+    k: int
+    windows: Ratio
+    combinations: PassByCombinations
+
+
+def pass_k(tasks: Mapping[str, Sequence[bool]]) -> tuple[PassK, ...]:
+    """Both at 1, 2, 4 and so on up to the most replicates of a task, and at those; none where no task has any."""
+    most = max(map(len, tasks.values()), default=0)
+    steps = sorted({most, *(1 << at for at in range(most.bit_length()))} - {0})
+    return tuple(PassK(k, pass_by_windows(tasks, k), pass_by_combinations(tasks, k)) for k in steps if k <= most)

@@ -3,6 +3,8 @@
 A block is all arms on one case and replicate. Under the null hypothesis the labels of *all* arms are exchangeable in
 it, so that the two compared arms hold any two of its results; swapping only those two asks another question. Scores are
 integers and compared as integers: rates compared as floats lose ties, and moved published values by .07.
+
+A block in which every arm scored the same says nothing, whatever the labels: it takes no time here, and no draw.
 """
 
 from __future__ import annotations
@@ -14,9 +16,12 @@ from itertools import permutations
 
 from kpis.formulas.paired.bootstrap import SEED, mulberry32
 
-__all__ = ["SAMPLES", "Permutation", "blocks_of", "exact", "sampled"]
+__all__ = ["MOST_EXACT", "SAMPLES", "Permutation", "blocks_of", "exact", "permuted", "sampled"]
 
 SAMPLES = 20_000
+
+MOST_EXACT = 2_000
+"""Blocks with different scores up to which all labellings are counted, in a few seconds; beyond, they are sampled."""
 
 Block = Mapping[str, int]
 """The integer score of each arm on one case and replicate: 1 for a pass, 0 for a failure."""
@@ -24,7 +29,10 @@ Block = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """``observed``: the candidate's score less the reference's. ``reaching`` of ``total`` labellings reach it."""
+    """``observed``: the candidate's score less the reference's. ``reaching`` of ``total`` labellings reach it.
+
+    A labelling is a place for each of the two compared labels in every block; where the others fall changes nothing.
+    """
 
     observed: int
     reaching: int
@@ -68,8 +76,11 @@ def exact(blocks: Sequence[Block], candidate: str, reference: str) -> Permutatio
         ValueError: a block lacks one of the two arms, or there is none.
     """
     observed = _observed(blocks, candidate, reference)
-    ways = Counter({0: 1})
+    ways, alike = Counter({0: 1}), 1
     for block in blocks:
+        if not _differs(block):
+            alike *= len(block) * (len(block) - 1)
+            continue
         steps = Counter(ours - theirs for ours, theirs in permutations(block.values(), 2))
         longer: Counter[int] = Counter()
         for so_far, count in ways.items():
@@ -77,7 +88,11 @@ def exact(blocks: Sequence[Block], candidate: str, reference: str) -> Permutatio
                 longer[so_far + step] += count * times
         ways = longer
     reaching = sum(count for difference, count in ways.items() if difference >= observed)
-    return Permutation(observed, reaching, sum(ways.values()), exact=True)
+    return Permutation(observed, reaching * alike, sum(ways.values()) * alike, exact=True)
+
+
+def _differs(block: Block) -> bool:
+    return len(set(block.values())) > 1
 
 
 def sampled(
@@ -92,7 +107,7 @@ def sampled(
         raise ValueError(f"{samples} samples are no test")
     observed = _observed(blocks, candidate, reference)
     draw = mulberry32(seed)
-    scores = [tuple(block.values()) for block in blocks]
+    scores = [tuple(block.values()) for block in blocks if _differs(block)]
     reaching = 0
     for _ in range(samples):
         difference = 0
@@ -103,3 +118,14 @@ def sampled(
             difference += block[first] - block[second + (second >= first)]
         reaching += difference >= observed
     return Permutation(observed, reaching, samples, exact=False)
+
+
+def permuted(blocks: Sequence[Block], candidate: str, reference: str, seed: int = SEED) -> Permutation:
+    """The exact test, or with more than :data:`MOST_EXACT` blocks of different scores the sampled one.
+
+    Raises:
+        ValueError: as :func:`exact`.
+    """
+    if sum(map(_differs, blocks)) <= MOST_EXACT:
+        return exact(blocks, candidate, reference)
+    return sampled(blocks, candidate, reference, seed=seed)

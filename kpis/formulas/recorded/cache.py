@@ -15,7 +15,7 @@ from enum import Enum
 from kpis.formulas.recorded.chains import Chain
 from kpis.formulas.recorded.folds import halved
 from kpis.formulas.recorded.parts import Summed
-from kpis.formulas.recorded.view import RunView
+from kpis.formulas.recorded.view import RunView, prompt_of
 from kpis.terms.trace import Request
 
 __all__ = [
@@ -65,7 +65,8 @@ class CacheParts(Summed):
     """What one run adds. ``read`` over ``prompt`` is the hit ratio, of requests that say what was read from cache.
 
     ``rewritten`` is at most the tokens lost: what of them the breaking request sent anew, which after a compaction is
-    less.
+    less; ``unsized`` are breaks of which that is not known. ``pairs`` are requests with one before them, and rows that
+    stand for a whole thread; ``uncompared`` those of them in which no break can be seen.
     """
 
     requests: int = 0
@@ -75,6 +76,9 @@ class CacheParts(Summed):
     breaks: int = 0
     tokens: int = 0
     rewritten: int = 0
+    unsized: int = 0
+    pairs: int = 0
+    uncompared: int = 0
     breaks_by_cause: dict[str, int] = field(default_factory=dict)
     tokens_by_cause: dict[str, int] = field(default_factory=dict)
 
@@ -130,26 +134,48 @@ def cache_parts(view: RunView, breaks: Sequence[CacheBreak]) -> CacheParts:
     """The cache parts of one run, whose breaks are ``breaks``."""
     reads: Sequence[int | None] = [tokens.cache_read for tokens in view.tokens]
     shown = view.prompts
+    if view.coarse:
+        reads = [*reads, *(row.tokens.cache_read for row in view.coarse)]
+        shown = [*shown, *(prompt_of(row.tokens) for row in view.coarse)]
+    rows = len(reads) - len(view.covered)
     if None in reads or None in shown:
         both = [(p, r) for p, r in zip(shown, reads, strict=True) if p is not None and r is not None]
         shown, reads = [p for p, _ in both], [r for _, r in both]
     counts: dict[str, int] = {}
     lost: dict[str, int] = {}
+    pairs, uncompared = _pairs(view)
     for found in breaks:
         cause = found.cause.value
         counts[cause] = counts.get(cause, 0) + 1
         lost[cause] = lost.get(cause, 0) + found.tokens
     return CacheParts(
         requests=len(reads),
-        unsaid=len(view.prompts) - len(reads),
+        unsaid=max(0, rows - len(reads)),
         read=sum(filter(None, reads)),
         prompt=sum(filter(None, shown)),
         breaks=len(breaks),
         tokens=sum(lost.values()),
         rewritten=sum(rewritten_of(found) for found in breaks),
+        unsized=sum(found.request.tokens.fresh_in is None for found in breaks),
+        pairs=pairs + len(view.coarse),
+        uncompared=uncompared + len(view.coarse),
         breaks_by_cause=counts,
         tokens_by_cause=lost,
     )
+
+
+def _pairs(view: RunView) -> tuple[int, int]:
+    """Requests with another before them in their chain, and those of them that cannot be held against it."""
+    whole = sum(len(chain.requests) for chain in view.chains)
+    if whole == len(view.billed) and not (view.sums.no_prompt or view.sums.no_cache_read):
+        return whole - len(view.chains), 0
+    pairs = uncompared = 0
+    for chain in view.chains:
+        for request, earlier in zip(chain.requests[1:], chain.prompts, strict=False):
+            if not request.copied:
+                pairs += 1
+                uncompared += earlier is None or request.tokens.cache_read is None
+    return pairs, uncompared
 
 
 def rewritten_of(found: CacheBreak) -> int:

@@ -12,17 +12,17 @@ All splits are whole numbers and add up exactly. Refuses to spread the residual 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kpis.formulas.recorded.carrying import carry
 from kpis.formulas.recorded.cost import request_cost
 from kpis.formulas.recorded.parts import Summed
 from kpis.formulas.recorded.pricing import PriceTable
-from kpis.formulas.recorded.request_keys import REQUEST_KEYS, keyed_requests
+from kpis.formulas.recorded.request_keys import REQUEST_KEYS, agent_kind, keyed_requests
 from kpis.formulas.recorded.view import RunView
 from kpis.terms.trace import ToolCall, ToolOp
 
-__all__ = ["BY", "NO_FILE", "NO_NAME", "RESIDUAL", "CarriedParts", "CarriedRow", "carried_parts"]
+__all__ = ["BY", "NO_FILE", "NO_NAME", "RESIDUAL", "CarriedParts", "CarriedRow", "by_kind", "carried_parts"]
 
 RESIDUAL = "(system prompt, tool schemas, user and assistant text)"
 NO_NAME = "(no tool named)"
@@ -42,7 +42,8 @@ class CarriedRow(Summed):
     """One key: how many calls or requests it stands for, prompt tokens first sent and sent again, output, money.
 
     Money is picodollars of the lower bound, 0 where the model has no price. ``calls`` counts tool calls by tool and by
-    file, and requests otherwise.
+    file, and requests otherwise. ``unsized`` of them brought a result whose size is not recorded: what it took of a
+    prompt is in the residual.
     """
 
     calls: int = 0
@@ -52,6 +53,7 @@ class CarriedRow(Summed):
     initial_cost: int = 0
     carried_cost: int = 0
     output_cost: int = 0
+    unsized: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class CarriedParts(Summed):
     """The rows by key. Their prompts add up to ``prompt``, their outputs to ``output``, their costs to ``cost``.
 
     ``unpriced`` requests have no price and ``unknown`` ones no known prompt: neither is in the rows' money or tokens.
-    ``derived`` tokens are split by a model rather than counted.
+    ``derived`` tokens are split by a model rather than counted. ``unsized`` is the sum of the rows'.
     """
 
     rows: dict[str, CarriedRow] = field(default_factory=dict)
@@ -69,6 +71,7 @@ class CarriedParts(Summed):
     derived: int = 0
     unpriced: int = 0
     unknown: int = 0
+    unsized: int = 0
 
 
 def carried_parts(view: RunView, table: PriceTable, by: str) -> CarriedParts:
@@ -92,4 +95,14 @@ def carried_parts(view: RunView, table: PriceTable, by: str) -> CarriedParts:
         derived=derived,
         unpriced=costs.count(None),
         unknown=view.prompts.count(None),
+        unsized=sum(row.unsized for row in built.values()),
     )
+
+
+def by_kind(parts: CarriedParts) -> CarriedParts:
+    """``parts`` by agent with all sub-agents of a kind as one row: of many runs nobody reads each by its name."""
+    rows: dict[str, CarriedRow] = {}
+    for key, row in parts.rows.items():
+        kind = agent_kind(key)
+        rows[kind] = rows[kind] + row if kind in rows else row
+    return replace(parts, rows=rows)

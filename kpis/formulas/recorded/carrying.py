@@ -22,6 +22,9 @@ __all__ = ["carry"]
 _SCALE = 1 << 20
 """Rates of money a token are kept in this fraction of a picodollar; what rounding leaves is split at the end."""
 
+_VALUES = 8
+"""Values of a row."""
+
 
 @dataclass(slots=True)
 class _Held:
@@ -35,6 +38,7 @@ class _Held:
     initial_cost: int = 0
     carried: int = 0
     weight: int = 0
+    unsized: int = 0
 
 
 class _Context:
@@ -66,7 +70,10 @@ class _Context:
 
 
 def carry(view: RunView, table: PriceTable, key_of: Callable[[ToolCall], str], residual: str) -> dict[str, list[int]]:
-    """For each key of a call, and for ``residual``: calls, new and carried tokens, output, and the three costs."""
+    """For each key of a call, and for ``residual``: the values of a row, in the order of its fields.
+
+    That is calls, new and carried tokens, output, the three costs, and the calls whose result has no known size.
+    """
     calls: dict[str, list[ToolCall]] = {}
     for call in view.run.calls:
         if call.request_id is not None and call.in_conversation:
@@ -74,7 +81,7 @@ def carry(view: RunView, table: PriceTable, key_of: Callable[[ToolCall], str], r
     rows: dict[str, list[int]] = {}
     for chain, requests in flows(view, table):
         context = _Context()
-        rest = [0] * 7
+        rest = [0] * _VALUES
         paid = [flow for flow in requests if not flow.request.copied]
         weights = _follow(context, requests, calls if chain.conversation else {}, key_of)
         carried_cost = sum(flow.carried_cost for flow in paid)
@@ -84,7 +91,7 @@ def carry(view: RunView, table: PriceTable, key_of: Callable[[ToolCall], str], r
             shares[-1] = carried_cost
         for key, cost in zip(keys, shares, strict=False):
             held = context.held[key]
-            _add(rows, key, [held.calls, held.initial, held.carried, 0, held.initial_cost, cost, 0])
+            _add(rows, key, [held.calls, held.initial, held.carried, 0, held.initial_cost, cost, 0, held.unsized])
         rest[1] = sum(flow.new for flow in paid) - sum(held.initial for held in context.held.values())
         rest[2] = sum(flow.carried for flow in paid) - sum(held.carried for held in context.held.values())
         rest[3] = sum(flow.out for flow in paid)
@@ -96,7 +103,7 @@ def carry(view: RunView, table: PriceTable, key_of: Callable[[ToolCall], str], r
 
 
 def _add(rows: dict[str, list[int]], key: str, values: Sequence[int]) -> None:
-    row = rows.setdefault(key, [0] * 7)
+    row = rows.setdefault(key, [0] * _VALUES)
     for at, value in enumerate(values):
         row[at] += value
 
@@ -148,6 +155,7 @@ def _enter(
     costs = split(flow.new_cost, [*tokens, flow.new - sum(tokens)])
     for call, size, cost in zip(waiting, tokens, costs, strict=False):
         held = context.of(key_of(call))
+        held.unsized += call.result_bytes is None and not call.copied
         context.settle(held)
         held.tokens += size
         if not flow.request.copied:

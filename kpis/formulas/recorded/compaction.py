@@ -7,8 +7,9 @@ The summarising call is in few logs: its cost is then modelled from below, never
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from kpis.formulas.recorded.chains import Chain
 from kpis.formulas.recorded.folds import Fold
@@ -38,6 +39,7 @@ class CompactionParts(Summed):
     """What one run adds. ``grown`` folds made the prompt no smaller; they reclaim 0, not less.
 
     ``aux_*`` model the summarising calls that the log does not hold; ``aux_logged`` counts those that it does.
+    ``unpaired`` of ``pairs`` requests cannot be held against the one before them, so that no fold is inferred there.
     """
 
     folds: int = 0
@@ -46,6 +48,8 @@ class CompactionParts(Summed):
     reclaimed: int = 0
     implicit: int = 0
     implicit_reclaimed: int = 0
+    pairs: int = 0
+    unpaired: int = 0
     aux_logged: int = 0
     aux_modelled: int = 0
     aux_in: int = 0
@@ -87,6 +91,7 @@ def compaction_parts(view: RunView) -> CompactionParts:
     """The compaction parts of one run."""
     folds = list(compactions(view))
     guessed = list(implicit_folds(view))
+    talks = [chain for chain in view.chains if chain.conversation]
     logged = 0
     if folds and ThreadKind.SUMMARISER in view.kinds.values():
         logged = sum(view.kind_of(request.thread_id) is ThreadKind.SUMMARISER for request in view.billed)
@@ -99,12 +104,21 @@ def compaction_parts(view: RunView) -> CompactionParts:
         reclaimed=sum(known),
         implicit=len(guessed),
         implicit_reclaimed=sum(tokens for _, _, tokens in guessed),
+        pairs=sum(len(chain.prompts) - 1 for chain in talks) + len(view.coarse),
+        unpaired=sum(_unpaired(chain.prompts) for chain in talks) + len(view.coarse),
         aux_logged=logged,
         aux_modelled=len(modelled),
         aux_in=sum(read for read, _ in modelled if read is not None),
         aux_out=sum(written for _, written in modelled if written is not None),
         aux_unsized=sum(read is None or written is None for read, written in modelled),
     )
+
+
+def _unpaired(prompts: Sequence[int | None]) -> int:
+    """Neighbours of which one is not known."""
+    if None not in prompts:
+        return 0
+    return sum(one is None or other is None for one, other in pairwise(prompts))
 
 
 def aux_of(found: Reclaimed) -> tuple[int | None, int | None]:

@@ -12,7 +12,7 @@ from itertools import compress
 
 from kpis.formulas.recorded.bills import break_cost, compaction_cost
 from kpis.formulas.recorded.cache import CacheBreak
-from kpis.formulas.recorded.compaction import compactions
+from kpis.formulas.recorded.compaction import aux_of, compactions
 from kpis.formulas.recorded.parts import Summed
 from kpis.formulas.recorded.pricing import PICO, ModelPrice, Money, Price, PriceTable, cost_of, price_of, token_cost
 from kpis.formulas.recorded.sums import TokenSums, sums_of
@@ -54,6 +54,7 @@ class CostParts(Summed):
     broken_unpriced: int = 0
     compactions: int = 0
     compactions_unpriced: int = 0
+    compactions_unsized: int = 0
 
 
 def request_cost(request: Request, table: PriceTable) -> Money | None:
@@ -129,7 +130,9 @@ def cost_parts(view: RunView, table: PriceTable, breaks: Sequence[CacheBreak]) -
     compared = reported is not None and not unpriced
     lost = [break_cost(found, table) for found in breaks]
     logged = ThreadKind.SUMMARISER in view.kinds.values()
-    calls = [] if logged else [compaction_cost(found, table) for found in compactions(view)]
+    folds = [] if logged else list(compactions(view))
+    calls = [compaction_cost(found, table) for found in folds]
+    unsized = sum(cost is None and aux_of(fold) == (None, None) for cost, fold in zip(calls, folds, strict=True))
     return CostParts(
         low=low,
         high=high,
@@ -148,7 +151,8 @@ def cost_parts(view: RunView, table: PriceTable, breaks: Sequence[CacheBreak]) -
         broken=sum(filter(None, lost)),
         broken_unpriced=lost.count(None),
         compactions=sum(filter(None, calls)),
-        compactions_unpriced=calls.count(None),
+        compactions_unpriced=calls.count(None) - unsized,
+        compactions_unsized=unsized,
     )
 
 
@@ -173,9 +177,9 @@ def _by_tier(price: Price, sums: TokenSums, whole: int) -> Iterable[tuple[str, i
 
 def _reported(view: RunView) -> int | None:
     """What the recording says that the run cost: its own total, else that of its models, else of every request."""
-    totals = [facts.cost_usd for facts in view.run.facts if facts.cost_usd is not None]
+    totals = [facts.cost_usd for facts in view.facts if facts.cost_usd is not None]
     if not totals:
-        totals = [usage.cost_usd for facts in view.run.facts for usage in facts.by_model if usage.cost_usd is not None]
+        totals = [usage.cost_usd for facts in view.facts for usage in facts.by_model if usage.cost_usd is not None]
     if not totals:
         each = [request.cost_usd for request in (*view.billed, *view.coarse)]
         totals = [] if None in each else [cost for cost in each if cost is not None]

@@ -32,7 +32,10 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateParts(Summed):
-    """What one run adds: ``calls`` that could repeat something, and of them the repeats by either bound and family."""
+    """What one run adds: ``calls`` that could repeat something, and of them the repeats by either bound and family.
+
+    ``unkeyed`` are calls without recorded arguments, each of which may be a repeat or make one more of a later call.
+    """
 
     calls: int = 0
     lower: int = 0
@@ -98,7 +101,8 @@ def duplicate_parts(view: RunView) -> DuplicateParts:
     """The duplicate-work parts of one run."""
     kept = [call for call in view.calls if call.in_conversation]
     polling = [call.polling for call in kept].count(True)
-    bare = [call for call in kept if call.arg_digest is None and call.target is None and not call.polling]
+    keyed = [call.polling or call.arg_digest is not None or call.target is not None for call in kept]
+    bare = [] if all(keyed) else [call for call, known in zip(kept, keyed, strict=True) if not known]
     below: dict[str, int] = {}
     above: dict[str, int] = {}
     for found in duplicates(view):
@@ -111,7 +115,7 @@ def duplicate_parts(view: RunView) -> DuplicateParts:
         lower=sum(below.values()),
         upper=sum(above.values()),
         polling=polling,
-        unkeyed=len(bare),
+        unkeyed=sum(not effect_of(call) for call in bare),
         lower_by_family=below,
         upper_by_family=above,
     )

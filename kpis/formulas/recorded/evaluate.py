@@ -16,8 +16,10 @@ from kpis.formulas.recorded.duplicates import DuplicateParts, duplicate_parts
 from kpis.formulas.recorded.efficiency import EfficiencyParts, efficiency_parts
 from kpis.formulas.recorded.ledger import LedgerParts, ledger_parts
 from kpis.formulas.recorded.loops import LoopParts, loop_parts
+from kpis.formulas.recorded.metrics_context import cache_metrics, compaction_metrics
 from kpis.formulas.recorded.metrics_money import cost_metrics, ledger_metrics, trust_metrics
-from kpis.formulas.recorded.metrics_tokens import cache_metrics, compaction_metrics, token_metrics
+from kpis.formulas.recorded.metrics_outcome import outcome_metrics
+from kpis.formulas.recorded.metrics_tokens import token_metrics
 from kpis.formulas.recorded.metrics_work import repeat_metrics, verdict_metrics, waste_metrics
 from kpis.formulas.recorded.parts import Summed, total
 from kpis.formulas.recorded.pricing import PriceTable
@@ -84,9 +86,10 @@ def metrics(parts: RunParts) -> dict[str, Metric]:
     found = [
         *token_metrics(parts.tokens),
         *cache_metrics(parts.cache),
-        *cost_metrics(parts.cost),
+        *cost_metrics(parts.cost, parts.cache, parts.compaction),
         *compaction_metrics(parts.compaction, parts.reread),
-        *verdict_metrics(parts.verdicts, parts.efficiency),
+        *verdict_metrics(parts.verdicts),
+        *outcome_metrics(parts.efficiency, parts.tokens),
         *repeat_metrics(parts.loops, parts.duplicates),
         *waste_metrics(parts.waste),
         *trust_metrics(parts.trust),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from heapq import nlargest
 
 from kpis.formulas.recorded.bills import break_cost, compaction_cost
@@ -11,9 +11,21 @@ from kpis.formulas.recorded.compaction import compactions, implicit_folds
 from kpis.formulas.recorded.cost import UNNAMED, request_cost
 from kpis.formulas.recorded.pricing import PICO, PriceTable
 from kpis.formulas.recorded.view import RunView
-from kpis.terms.trace import Provenance, Request
+from kpis.terms.trace import Provenance, Request, ThreadKind, Tokens
 
-__all__ = ["Line", "breaks", "costs", "folds", "gaps", "guessed_folds", "merged", "peaks", "reported"]
+__all__ = [
+    "Line",
+    "breaks",
+    "costs",
+    "folds",
+    "gaps",
+    "guessed_folds",
+    "largest",
+    "merged",
+    "peaks",
+    "ranked",
+    "reported",
+]
 
 Line = tuple[str | None, int | None, str]
 """File, line from 1, and a sentence."""
@@ -39,12 +51,41 @@ def merged(view: RunView) -> Iterator[Line]:
             yield _at(request, "Another file or thread counts this request already.")
 
 
-def peaks(view: RunView) -> Iterator[Line]:
-    """The largest prompts."""
-    known = [(prompt, at) for at, prompt in enumerate(view.prompts) if prompt is not None]
-    for prompt, at in nlargest(_MOST, known):
-        kind = view.kind_of(view.billed[at].thread_id).value
-        yield _at(view.billed[at], f"A prompt of {prompt:,} tokens in a {kind} thread.")
+def _prompts(view: RunView, main: bool | None) -> list[tuple[int, int]]:
+    """The known prompts of main threads, of all others, or of both, each with its place among the requests."""
+    every = zip(view.prompts, view.billed, strict=True)
+    return [
+        (prompt, at)
+        for at, (prompt, request) in enumerate(every)
+        if prompt is not None and (main is None or (view.kind_of(request.thread_id) is ThreadKind.MAIN) is main)
+    ]
+
+
+def _prompt(view: RunView, prompt: int, at: int, more: str = "") -> Line:
+    request = view.billed[at]
+    return _at(request, f"A prompt of {prompt:,} tokens in a {view.kind_of(request.thread_id).value} thread{more}.")
+
+
+def peaks(view: RunView, main: bool | None) -> Iterator[Line]:
+    """The largest prompts of main threads, of all others, or of both."""
+    for prompt, at in nlargest(_MOST, _prompts(view, main)):
+        yield _prompt(view, prompt, at)
+
+
+def ranked(view: RunView, main: bool, percent: int) -> Iterator[Line]:
+    """The one or two prompts of the run between which the percentile lies."""
+    known = sorted(_prompts(view, main))
+    if known:
+        low, rest = divmod(percent * (len(known) - 1), 100)
+        for rank in range(low, low + 1 + bool(rest)):
+            yield _prompt(view, *known[rank], f", number {rank + 1:,} of {len(known):,} by size in this run")
+
+
+def largest(view: RunView, of: Callable[[Tokens], int | None], what: str) -> Iterator[Line]:
+    """The requests with the most tokens of one kind."""
+    known = ((n, -at) for at, tokens in enumerate(view.tokens) if (n := of(tokens)))
+    for n, at in nlargest(_MOST, known):
+        yield _at(view.billed[-at], f"{n:,} tokens {what}.")
 
 
 def gaps(view: RunView) -> Iterator[Line]:
@@ -122,7 +163,7 @@ def costs(view: RunView, table: PriceTable | None) -> Iterator[Line]:
 
 def reported(view: RunView) -> Iterator[Line]:
     """What the recording itself says that it cost or used."""
-    for facts in view.run.facts:
+    for facts in view.facts:
         if facts.cost_usd is not None:
             yield facts.file, None, f"The recording reports ${facts.cost_usd:.4f} for the run."
         for usage in facts.by_model:

@@ -5,19 +5,32 @@ Targets of calls are named only where the user asked for names.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from kpis.formulas.recorded.duplicates import duplicates
 from kpis.formulas.recorded.evidence_tokens import Line
-from kpis.formulas.recorded.ledger import turn_ledgers
-from kpis.formulas.recorded.ledger_spans import Spent
-from kpis.formulas.recorded.loops import CycleKind, cycles
+from kpis.formulas.recorded.families import Family, family_of
+from kpis.formulas.recorded.loops import LOOP_ROUNDS, Cycle, CycleKind, cycles
 from kpis.formulas.recorded.reread import after_folds
 from kpis.formulas.recorded.view import RunView
 from kpis.formulas.recorded.waste import spawned, wasted_requests
 from kpis.terms.trace import Outcome, RequestStatus, ToolCall
 
-__all__ = ["abandoned", "agents", "failures", "outcomes", "repeated", "repeats", "rereads", "times", "wasted"]
+__all__ = [
+    "abandoned",
+    "agents",
+    "begun",
+    "failures",
+    "looping",
+    "outcomes",
+    "polls",
+    "repeated",
+    "repeats",
+    "rereads",
+    "scores",
+    "signals",
+    "wasted",
+]
 
 
 def _at(call: ToolCall, said: str) -> Line:
@@ -50,13 +63,40 @@ def repeats(view: RunView, names: bool) -> Iterator[Line]:
         yield _at(found.call, f"{_named(found.call, names)} repeats {where}, and {bound} in between.")
 
 
-def repeated(view: RunView, kinds: Collection[CycleKind], names: bool) -> Iterator[Line]:
-    """Repeated stretches of these kinds, at their first call."""
+def signals(view: RunView, family: Family, window: int, names: bool) -> Iterator[Line]:
+    """The first call of ``family`` within ``window`` calls after each fold."""
+    for found in after_folds(view):
+        for number, call in enumerate(found.first[:window], start=1):
+            if family_of(call.op) is family:
+                yield _at(call, f"Call {number} after a compaction, {_named(call, names)}.")
+                break
+
+
+def looping(found: Cycle) -> bool:
+    """Whether it is a loop and not only the beginning of one."""
+    return found.kind is CycleKind.LOOP and found.rounds >= LOOP_ROUNDS
+
+
+def begun(found: Cycle) -> bool:
+    """Whether it has too few rounds to be called a loop yet."""
+    return found.kind is CycleKind.LOOP and found.rounds < LOOP_ROUNDS
+
+
+def repeated(view: RunView, wanted: Callable[[Cycle], bool], names: bool) -> Iterator[Line]:
+    """Repeated stretches that are ``wanted``, at their first call."""
     for found in cycles(view):
-        if found.kind in kinds:
+        if wanted(found):
             first = found.calls[0]
             said = f"{found.rounds} rounds of {found.period} requests, {len(found.calls)} calls"
-            yield _at(first, f"{said}, from {_named(first, names)}: {found.kind.value}.")
+            word = "a loop begun" if begun(found) else found.kind.value
+            yield _at(first, f"{said}, from {_named(first, names)}: {word}.")
+
+
+def polls(view: RunView, names: bool) -> Iterator[Line]:
+    """Calls of tools that one asks again and again."""
+    for call in view.calls:
+        if call.in_conversation and call.polling:
+            yield _at(call, f"{_named(call, names)} waits for something.")
 
 
 def outcomes(view: RunView, wanted: Collection[Outcome], names: bool) -> Iterator[Line]:
@@ -65,6 +105,17 @@ def outcomes(view: RunView, wanted: Collection[Outcome], names: bool) -> Iterato
         if call.outcome in wanted:
             why = f" ({call.error_class})" if call.error_class is not None else ""
             yield _at(call, f"{_named(call, names)}: {call.outcome.value}{why}.")
+
+
+def scores(view: RunView) -> Iterator[Line]:
+    """What an evaluator said of the run, case by case."""
+    for facts in view.facts:
+        case = "" if facts.case_id is None else f", case {facts.case_id}"
+        trial = "" if facts.replicate is None else f", replicate {facts.replicate}"
+        words = [] if facts.success is None else ["passed" if facts.success else "failed"]
+        words += [] if facts.score is None else [f"score {facts.score:g}"]
+        if words:
+            yield facts.file, None, f"Judged{case}{trial}: {', '.join(words)}."
 
 
 def failures(view: RunView) -> Iterator[Line]:
@@ -95,12 +146,3 @@ def agents(view: RunView) -> Iterator[Line]:
     for found in spawned(view):
         file, line = (found.call.file, found.call.line) if found.call is not None else (None, None)
         yield file, line, f"A sub-agent of {found.tokens:,} tokens; its result {words[found.read]}."
-
-
-def times(view: RunView) -> Iterator[Line]:
-    """The ledger of each turn."""
-    for turn in turn_ledgers(view):
-        shares = [(getattr(turn.parts, spent.value), spent.value.replace("_", " ")) for spent in Spent]
-        spent = ", ".join(f"{name} {ms / 1000:,.1f} s" for ms, name in shares if ms)
-        what = f"Turn {turn.index}" if turn.index >= 0 else "Before the first turn"
-        yield None, None, f"{what}: {turn.parts.wall / 1000:,.1f} s ({spent or 'no time'})."

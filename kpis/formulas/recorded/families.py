@@ -10,7 +10,7 @@ from enum import Enum
 
 from kpis.terms.trace import Outcome, ToolCall, ToolOp
 
-__all__ = ["Family", "family_of", "is_reading"]
+__all__ = ["Family", "family_of", "fetches", "is_reading"]
 
 
 class Family(Enum):
@@ -47,9 +47,9 @@ def family_of(op: ToolOp) -> Family:
 
 def is_reading(call: ToolCall) -> bool:
     """Whether the call brought a named thing into the context: a file read, a page fetched, a memory recalled."""
-    return (
-        call.target is not None
-        and call.outcome is Outcome.OK
-        and call.op in (ToolOp.READ, ToolOp.RECALL, ToolOp.WEB)
-        and not call.polling
-    )
+    return call.target is not None and fetches(call)
+
+
+def fetches(call: ToolCall) -> bool:
+    """Whether the call brought something into the context that has a name, recorded or not."""
+    return call.outcome is Outcome.OK and call.op in (ToolOp.READ, ToolOp.RECALL, ToolOp.WEB) and not call.polling

@@ -8,10 +8,11 @@ tools and agents overlap; how much is a number of its own and is never added. Wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kpis.formulas.recorded.intervals import Span, clipped, owned, union
+from kpis.formulas.recorded.intervals import Span, owned, union
 from kpis.formulas.recorded.ledger_spans import Dated, Spent, dated_of, end_of
 from kpis.formulas.recorded.parts import Summed
 from kpis.formulas.recorded.view import RunView
@@ -42,22 +43,46 @@ class LedgerParts(Summed):
 
 @dataclass(frozen=True, slots=True)
 class TurnLedger:
-    """One stretch of a run: from one input of a person to the next. ``index`` -1 is what came before the first."""
+    """One stretch of a run: from one input of a person to the next. ``index`` -1 is what came before the first.
+
+    ``start`` is in Unix milliseconds. ``file`` and ``line`` are those of the first answer or call in it, None where
+    there is none.
+    """
 
     index: int
     start: int
     parts: LedgerParts
+    file: str | None = None
+    line: int | None = None
 
 
-def _overlap(spans: Iterable[Span], start: int, end: int) -> int:
-    inside = clipped(spans, start, end)
-    return sum(b - a for a, b in inside) - sum(b - a for a, b in union(inside))
+def _overlap(spans: Sequence[Span]) -> int:
+    return sum(b - a for a, b in spans) - sum(b - a for a, b in union(spans))
 
 
-def _between(dated: Dated, start: int, end: int) -> LedgerParts:
-    spent = dict(zip((each.value for each in Spent), owned(dated.claims, start, end), strict=True))
-    tools, agents = _overlap(dated.tools, start, end), _overlap(dated.agents, start, end)
-    return LedgerParts(wall=end - start, tool_overlap=tools, agent_overlap=agents, **spent)
+def _between(
+    claims: Sequence[Sequence[Span]], tools: Sequence[Span], agents: Sequence[Span], start: int, end: int
+) -> LedgerParts:
+    spent = dict(zip((each.value for each in Spent), owned(claims, start, end), strict=True))
+    return LedgerParts(wall=end - start, tool_overlap=_overlap(tools), agent_overlap=_overlap(agents), **spent)
+
+
+def _whole(dated: Dated) -> LedgerParts:
+    tools, agents = (_cut(spans, [dated.start, dated.end])[0] for spans in (dated.tools, dated.agents))
+    return _between(dated.claims, tools, agents, dated.start, dated.end)
+
+
+def _cut(spans: Iterable[Span], edges: Sequence[int]) -> list[list[Span]]:
+    """What of ``spans`` lies in each stretch between two of the rising ``edges``."""
+    pieces: list[list[Span]] = [[] for _ in range(len(edges) - 1)]
+    for a, b in spans:
+        at = max(0, bisect_right(edges, a) - 1)
+        while at < len(pieces) and edges[at] < b:
+            start, end = max(a, edges[at]), min(b, edges[at + 1])
+            if end > start:
+                pieces[at].append((start, end))
+            at += 1
+    return pieces
 
 
 def ledger_parts(view: RunView) -> LedgerParts:
@@ -66,7 +91,7 @@ def ledger_parts(view: RunView) -> LedgerParts:
     untimed = sum(end_of(request) is None for request in view.billed)
     if dated is None:
         return LedgerParts(runs=1, untimed=untimed)
-    return _between(dated, dated.start, dated.end) + LedgerParts(runs=1, runs_timed=1, untimed=untimed)
+    return _whole(dated) + LedgerParts(runs=1, runs_timed=1, untimed=untimed)
 
 
 def turn_ledgers(view: RunView) -> list[TurnLedger]:
@@ -76,8 +101,29 @@ def turn_ledgers(view: RunView) -> list[TurnLedger]:
         return []
     cuts = sorted({dated.start, *(spoke for spoke in dated.inputs if spoke > dated.start)})
     first = 0 if dated.inputs and dated.inputs[0] <= dated.start else -1
-    ends = [*cuts[1:], dated.end]
-    return [
-        TurnLedger(first + number, start, _between(dated, start, end))
-        for number, (start, end) in enumerate(zip(cuts, ends, strict=True))
-    ]
+    edges = [*cuts, dated.end]
+    claims = list(zip(*(_cut(union(spans), edges) for spans in dated.claims), strict=True))
+    tools, agents = _cut(dated.tools, edges), _cut(dated.agents, edges)
+    written = sorted(_written(view), key=lambda each: each[0])
+    times = [when for when, _, _ in written]
+    turns = []
+    for number, start in enumerate(cuts):
+        end = edges[number + 1]
+        parts = _between(claims[number], tools[number], agents[number], start, end)
+        at = bisect_left(times, start)
+        inside = at < len(times) and (times[at] < end or number == len(cuts) - 1)
+        file, line = written[at][1:] if inside else (None, None)
+        turns.append(TurnLedger(first + number, start, parts, file, line))
+    return turns
+
+
+def _written(view: RunView) -> Iterator[tuple[int, str | None, int | None]]:
+    """When each answer and call was first written, and where."""
+    for request in view.billed:
+        when = request.t_first if request.t_first is not None else request.t_last
+        if when is not None:
+            yield when, request.file, request.line
+    for call in view.calls:
+        when = call.t_start if call.t_start is not None else call.t_end
+        if when is not None:
+            yield when, call.file, call.line

@@ -15,7 +15,7 @@ from kpis.formulas.recorded.intervals import Span, union
 from kpis.formulas.recorded.view import RunView
 from kpis.terms.trace import EventKind, Request, ThreadKind, ToolCall, ToolOp, UserKind
 
-__all__ = ["TURN_CLOCK", "Dated", "Spent", "dated_of", "end_of"]
+__all__ = ["TURN_CLOCK", "Dated", "Spent", "dated_of", "end_of", "thread_spans", "tool_spans"]
 
 TURN_CLOCK = "turn_duration"
 """The ``detail`` of an event that says how long a whole turn took."""
@@ -106,7 +106,7 @@ def dated_of(view: RunView) -> Dated | None:
     opened += [e.t for e in run.events if e.kind is EventKind.COMPACTION and e.t is not None]
     ends = [end for request in requests if (end := end_of(request)) is not None]
     ends += [call.t_end for call in calls if call.t_end is not None]
-    agents = union(_agent_spans(view))
+    agents = [span for _, span in thread_spans(view)]
     spawned = {call.call_id for call in calls if call.op is ToolOp.SPAWN}
     claims: dict[Spent, list[Span]] = {spent: [] for spent in Spent if spent is not Spent.UNATTRIBUTED}
     for call in calls:
@@ -115,20 +115,23 @@ def dated_of(view: RunView) -> Dated | None:
             claims[Spent.SUBAGENT_WAIT if call.call_id in spawned else Spent.TOOL].append(span)
             if call.duration_ms is not None and call.t_start is not None:
                 claims[Spent.HARNESS].append((call.t_start, span[1]))
-    claims[Spent.SUBAGENT_WAIT] += agents
-    claims[Spent.MODEL] = list(_model_spans(requests, sorted(opened)))
+    claims[Spent.SUBAGENT_WAIT] += union(agents)
+    waits = (EventKind.RETRY, EventKind.RATE_LIMIT)
+    failed = sorted(e.t for e in run.events if e.kind in waits and e.t is not None and _is_main(view, e.thread_id))
+    claims[Spent.MODEL] = list(_model_spans(requests, sorted(opened), failed))
     claims[Spent.USER_IDLE] = list(_idle(inputs, sorted(ends)))
     if requests and all(request.duration_ms is not None for request in requests):
         claims[Spent.HARNESS] += [(t.t_start, t.t_end) for t in turns if t.t_start is not None and t.t_end is not None]
     _event_spans(view, claims)
-    tools = [span for call in view.calls if call.op is not ToolOp.SPAWN and (span := _tool_span(call)) is not None]
-    return Dated(min(known), max(known), list(claims.values()), inputs, tools, list(_agent_spans(view)))
+    tools = [span for _, span in tool_spans(view)]
+    return Dated(min(known), max(known), list(claims.values()), inputs, tools, agents)
 
 
-def _model_spans(requests: Sequence[Request], opened: Sequence[int]) -> Iterator[Span]:
+def _model_spans(requests: Sequence[Request], opened: Sequence[int], failed: Sequence[int]) -> Iterator[Span]:
     """From the last input before an answer to its end.
 
-    With no input since the answer before it, the start is unknown and only the answer's own lines count.
+    With no input since the answer before it, the first of the attempts that ``failed`` since then is known to be of the
+    same question; without one the start is unknown, and only the answer's own lines count.
     """
     before: int | None = None
     for request in requests:
@@ -140,7 +143,10 @@ def _model_spans(requests: Sequence[Request], opened: Sequence[int]) -> Iterator
         else:
             at = bisect_left(opened, first)
             start = opened[at - 1] if at else first
-            yield (start if before is None or start >= before else first), end
+            if before is not None and start < before:
+                after = bisect_left(failed, before)
+                start = min(failed[after], first) if after < len(failed) else first
+            yield start, end
         before = end
 
 
@@ -151,7 +157,14 @@ def _idle(inputs: Sequence[int], ends: Sequence[int]) -> Iterator[Span]:
             yield ends[at - 1], spoke
 
 
-def _agent_spans(view: RunView) -> Iterator[Span]:
+def tool_spans(view: RunView) -> Iterator[tuple[ToolCall, Span]]:
+    """Each call that did not start a sub-agent, with the time that it took, where both its ends are known."""
+    for call in view.calls:
+        if call.op is not ToolOp.SPAWN and (span := _tool_span(call)) is not None:
+            yield call, span
+
+
+def thread_spans(view: RunView) -> Iterator[tuple[str, Span]]:
     """From the first to the last answer or result of each thread that is not a main one."""
     spans: dict[str, list[int]] = {}
     for request in view.billed:
@@ -162,9 +175,9 @@ def _agent_spans(view: RunView) -> Iterator[Span]:
     for call in view.calls:
         if call.t_end is not None and not _is_main(view, call.thread_id):
             spans.setdefault(call.thread_id, []).append(call.t_end)
-    for times in spans.values():
+    for thread_id, times in spans.items():
         if times:
-            yield min(times), max(times)
+            yield thread_id, (min(times), max(times))
 
 
 def _event_spans(view: RunView, claims: dict[Spent, list[Span]]) -> None:

@@ -49,7 +49,8 @@ class Cycle:
 class LoopParts(Summed):
     """What one run adds. ``steps`` is the base: requests of a conversation that call tools.
 
-    ``repeated_steps`` are those of loops and warnings beyond their first round.
+    ``repeated_steps`` are those of loops and warnings beyond their first round. ``calls`` are those that could be part
+    of one, and ``undigested`` those of them whose arguments are not recorded; an orphan is one of both.
     """
 
     steps: int = 0
@@ -60,6 +61,7 @@ class LoopParts(Summed):
     polling_runs: int = 0
     unproven_runs: int = 0
     polling_calls: int = 0
+    calls: int = 0
     undigested: int = 0
 
 
@@ -95,10 +97,21 @@ def cycles(view: RunView) -> Iterator[Cycle]:
         taken = [False] * len(steps)
         for start, period, rounds in _rounds(answered, taken):
             yield _cycle(CycleKind.LOOP, steps, start, period, rounds)
+        looped = list(taken)
         for start, period, rounds in _rounds(asked, taken):
             stretch = steps[start : start + period * rounds]
-            unknown = any(call.result_digest is None for step in stretch for call in step if not call.polling)
-            yield _cycle(CycleKind.UNPROVEN if unknown else CycleKind.POLLING, steps, start, period, rounds)
+            kind = CycleKind.UNPROVEN if _open(stretch) else CycleKind.POLLING
+            yield _cycle(kind, steps, start, period, rounds)
+        if any(looped):  # a loop whose next rounds lack their results may be a longer one
+            for start, period, rounds in _rounds(asked, [False] * len(steps)):
+                end = start + period * rounds
+                if any(looped[start:end]) and _open(steps[start:end]):
+                    yield _cycle(CycleKind.UNPROVEN, steps, start, period, rounds)
+
+
+def _open(stretch: Sequence[tuple[ToolCall, ...]]) -> bool:
+    """Whether a result is not known of a call that is no polling."""
+    return any(call.result_digest is None for step in stretch for call in step if not call.polling)
 
 
 def _may_repeat(calls: Sequence[ToolCall]) -> bool:
@@ -152,6 +165,7 @@ def polls(step: Sequence[ToolCall]) -> bool:
 def loop_parts(view: RunView) -> LoopParts:
     """The loop parts of one run."""
     kept = [call for call in view.calls if call.in_conversation]
+    judged = [call.arg_digest for call in kept if not call.polling]
     found = list(cycles(view))
     looped = [cycle for cycle in found if cycle.kind is CycleKind.LOOP]
     return LoopParts(
@@ -163,5 +177,6 @@ def loop_parts(view: RunView) -> LoopParts:
         polling_runs=sum(cycle.kind is CycleKind.POLLING for cycle in found),
         unproven_runs=sum(cycle.kind is CycleKind.UNPROVEN for cycle in found),
         polling_calls=[call.polling for call in kept].count(True),
-        undigested=[call.arg_digest for call in kept].count(None),
+        calls=len(judged),
+        undigested=judged.count(None),
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from kpis.formulas.recorded.cache import CacheParts
+from kpis.formulas.recorded.compaction import CompactionParts
 from kpis.formulas.recorded.cost import CostParts
 from kpis.formulas.recorded.ledger import LedgerParts, Spent
 from kpis.formulas.recorded.pricing import PICO
@@ -22,7 +24,7 @@ def _usd(pico: int) -> float:
     return pico / PICO
 
 
-def cost_metrics(parts: CostParts) -> Iterator[Metric]:
+def cost_metrics(parts: CostParts, cache: CacheParts, folds: CompactionParts) -> Iterator[Metric]:
     """Computed and reported cost side by side, and what broken caches and compactions took of it."""
     yield _computed(parts)
     if parts.runs_reporting:
@@ -32,11 +34,45 @@ def cost_metrics(parts: CostParts) -> Iterator[Metric]:
     else:
         yield missing("cost_reported_usd", "no recording reports a cost", Basis.REPORTED)
     yield _gap(parts)
-    broken = {"unpriced": parts.broken_unpriced}
-    yield count("cache_break_cost_usd", _usd(parts.broken), Basis.MODEL, broken, ("At least: above a read of it.",))
-    unsized = {"unpriced": parts.compactions_unpriced}
-    note = ("A model from below of calls that the log does not hold.",)
-    yield count("compaction_cost_usd", _usd(parts.compactions), Basis.MODEL, unsized, note)
+    yield _broken(parts, cache)
+    yield _folded(parts, folds)
+
+
+def _broken(parts: CostParts, cache: CacheParts) -> Metric:
+    """What broken caches cost, from below wherever there is a break or one could not be seen."""
+    metric_id, unpriced = "cache_break_cost_usd", parts.broken_unpriced
+    detail = {"unpriced": unpriced}
+    if cache.uncompared and not cache.breaks and cache.uncompared >= cache.pairs:
+        why = f"{cache.uncompared:,} of {cache.pairs:,} requests cannot be held against the one before them"
+        return missing(metric_id, why, Basis.MODEL, detail)
+    if unpriced:
+        why = f"{unpriced:,} of {cache.breaks:,} breaks are of a model without a price"
+        return missing(metric_id, why, Basis.MODEL, {**detail, "priced_part": _usd(parts.broken)})
+    return _from_below(
+        metric_id, parts.broken, detail, "At least: above a read of it.", cache.breaks + cache.uncompared
+    )
+
+
+def _folded(parts: CostParts, folds: CompactionParts) -> Metric:
+    """What the summarising calls cost that no log holds, from below wherever there is one."""
+    metric_id, unpriced, unsized = "compaction_cost_usd", parts.compactions_unpriced, parts.compactions_unsized
+    detail = {"unpriced": unpriced, "unsized": unsized}
+    if folds.folds and not folds.aux_modelled:
+        return missing(metric_id, "the summarising calls are in the log and counted there", Basis.MODEL)
+    if unpriced:
+        why = f"{unpriced:,} of {folds.aux_modelled:,} compactions are of a model without a price"
+        return missing(metric_id, why, Basis.MODEL, {**detail, "priced_part": _usd(parts.compactions)})
+    if unsized and unsized >= folds.aux_modelled:
+        return missing(metric_id, "no compaction says its prompt or its summary", Basis.MODEL, detail)
+    note = "A model from below of calls that the log does not hold."
+    return _from_below(metric_id, parts.compactions, detail, note, folds.aux_modelled)
+
+
+def _from_below(metric_id: str, pico: int, detail: Mapping[str, int], note: str, of: int) -> Metric:
+    """A modelled cost of ``of`` things, which is a lower bound, or nothing at all where there are none."""
+    cost = _usd(pico)
+    low = cost if of else None
+    return Metric(metric_id, cost, Basis.MODEL, numerator=cost, low=low, detail=detail, notes=(note,))
 
 
 def _computed(parts: CostParts) -> Metric:
@@ -51,6 +87,8 @@ def _computed(parts: CostParts) -> Metric:
         return missing(metric_id, why, Basis.FORMULA, {**detail, "priced_part": _usd(parts.low)})
     if not parts.requests:
         return missing(metric_id, "there are no requests", Basis.FORMULA)
+    if not parts.low and parts.incomplete >= parts.requests:
+        return missing(metric_id, "no request says its tokens", Basis.FORMULA)
     notes: tuple[str, ...] = ()
     if parts.incomplete:
         notes += (f"At least this: {parts.incomplete:,} requests do not say all their tokens.",)

@@ -62,10 +62,14 @@ class Money(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PriceTable:
-    """Rows of prices; of two that fit a model equally well the earlier one is taken, so a user's rows come first."""
+    """Rows of prices; of two that fit a model equally well the earlier one is taken.
+
+    ``below`` is asked only for models that no row of this table fits, however closely its own rows would.
+    """
 
     rows: tuple[ModelPrice, ...]
     name: str = ""
+    below: PriceTable | None = None
     _found: dict[str, ModelPrice | None] = field(default_factory=dict, repr=False, compare=False)
 
     def find(self, model: str | None) -> ModelPrice | None:
@@ -73,17 +77,21 @@ class PriceTable:
         if model is None:
             return None
         if model not in self._found:
-            self._found[model] = _longest(self.rows, model)
+            own = _longest(self.rows, model)
+            self._found[model] = self.below.find(model) if own is None and self.below is not None else own
         return self._found[model]
 
     def over(self, below: PriceTable) -> PriceTable:
         """This table, and ``below`` for the models that it does not have."""
-        return PriceTable((*self.rows, *below.rows), f"{self.name} over {below.name}")
+        return PriceTable(self.rows, f"{self.name} over {below.name}", below)
 
     @property
     def as_of(self) -> date | None:
         """The date of the oldest row, by which all of them were right."""
-        return min((row.as_of for row in self.rows), default=None)
+        dates = [row.as_of for row in self.rows]
+        if self.below is not None and self.below.as_of is not None:
+            dates.append(self.below.as_of)
+        return min(dates, default=None)
 
 
 def plain_id(model: str) -> str:

@@ -1,22 +1,31 @@
 """Attribution of whole requests: by agent, model, project, branch of version control, or day.
 
 Every request has exactly one key of each kind, so these rows add up without a residual and nothing in them is derived
-but the division into new and carried tokens. A key that a recording does not say is named as such.
+but the division into new and carried tokens. A key that a recording does not say is named as such. Each sub-agent has a
+key of its own, which says whether the conversation that started it went on to read its result.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from kpis.formulas.recorded.flow import flows
 from kpis.formulas.recorded.pricing import PriceTable
 from kpis.formulas.recorded.view import RunView
-from kpis.terms.trace import Recording, Request
+from kpis.formulas.recorded.waste import spawned
+from kpis.terms.trace import Place, Recording, Request
 
-__all__ = ["REQUEST_KEYS", "UNSAID", "keyed_requests"]
+__all__ = ["REQUEST_KEYS", "UNSAID", "agent_kind", "keyed_requests"]
 
 UNSAID = "(not recorded)"
+
+
+_OWN = ": "
+"""Stands between the kind of a sub-agent and its own name."""
+
+_READ = {True: "result read", False: "result never read", None: "reading unknown"}
 
 
 def _agents(view: RunView) -> Callable[[Request], str]:
@@ -24,15 +33,34 @@ def _agents(view: RunView) -> Callable[[Request], str]:
         thread.thread_id: f"{thread.kind.value} {thread.agent}" if thread.agent else thread.kind.value
         for thread in view.run.threads
     }
+    for each in spawned(view):
+        name = each.thread.thread_id
+        names[name] = f"{names[name]}, {_READ[each.read]}{_OWN}{name}"
     return lambda request: names.get(request.thread_id, UNSAID)
 
 
-def _of_recording(view: RunView, of: Callable[[Recording], str | None]) -> Callable[[Request], str]:
-    """A key that is a file's: that of the request's own file, else the one that all files of the run share."""
-    by_file = {recording.file: of(recording) for recording in view.run.recordings}
-    said = {key for key in by_file.values() if key is not None}
+def agent_kind(key: str) -> str:
+    """A key by agent without a sub-agent's own name."""
+    return key.rpartition(_OWN)[0] or key
+
+
+def _of_recording(view: RunView, of: Callable[[Recording | Place], str | None]) -> Callable[[Request], str]:
+    """A key of a stretch of a file: what the request's own line is in, else the one that all files of the run share."""
+    by_file: dict[str | None, tuple[list[int], list[str | None]]] = {}
+    said: set[str | None] = set()
+    for recording in view.run.recordings:
+        keys = [of(recording), *(of(place) for place in recording.places)]
+        said.update(keys)
+        if any(keys):
+            by_file[recording.file] = [place.line for place in recording.places], keys
+    said.discard(None)
     shared = said.pop() if len(said) == 1 else None
-    return lambda request: by_file.get(request.file) or shared or UNSAID
+
+    def key(request: Request) -> str:
+        lines, keys = by_file.get(request.file, ([], [shared]))
+        return keys[bisect_right(lines, request.line or 0)] or UNSAID
+
+    return key
 
 
 def _day(request: Request) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kpis.formulas.recorded.compaction import BYTES_PER_TOKEN
-from kpis.formulas.recorded.families import Family, family_of, is_reading
+from kpis.formulas.recorded.families import Family, family_of, fetches, is_reading
 from kpis.formulas.recorded.folds import Fold, call_positions
 from kpis.formulas.recorded.parts import Summed
 from kpis.formulas.recorded.view import RunView
@@ -45,7 +45,8 @@ class RereadParts(Summed):
     """What one run adds; keys are windows, or ``family@window``.
 
     ``eligible`` folds have at least one call after them; ``short`` ones have fewer than the longest window. ``tokens``
-    are bytes / 4 of what was read again; ``unsized`` counts re-reads whose size is not recorded.
+    are bytes / 4 of what was read again; ``unsized`` counts re-reads whose size is not recorded. ``blind`` are reads of
+    these threads that do not say of what, each of which may be a re-read or what one reads again, and ``reads`` all.
     """
 
     folds: int = 0
@@ -55,7 +56,9 @@ class RereadParts(Summed):
     tokens: dict[str, int] = field(default_factory=dict)
     folds_reread: dict[str, int] = field(default_factory=dict)
     folds_family: dict[str, int] = field(default_factory=dict)
-    unsized: int = 0
+    unsized: dict[str, int] = field(default_factory=dict)
+    reads: int = 0
+    blind: int = 0
     misses: int = 0
     miss_calls: int = 0
 
@@ -106,15 +109,19 @@ def reread_parts(view: RunView) -> RereadParts:
     found = list(after_folds(view))
     if not found:
         return RereadParts()
+    folded = {each.fold.event.thread_id for each in found}
+    reads = [call for call in view.run.calls if call.thread_id in folded and call.in_conversation and fetches(call)]
     rereads: dict[str, int] = {}
     tokens: dict[str, int] = {}
     folds_reread: dict[str, int] = {}
     folds_family: dict[str, int] = {}
+    unsized: dict[str, int] = {}
     for k in WINDOWS:
         key = str(k)
         again = [[call for call, same in zip(each.first[:k], each.again, strict=False) if same] for each in found]
         rereads[key] = sum(map(len, again))
         tokens[key] = sum((call.result_bytes or 0) // BYTES_PER_TOKEN for calls in again for call in calls)
+        unsized[key] = sum(call.result_bytes is None for calls in again for call in calls)
         folds_reread[key] = sum(map(bool, again))
         for family in SIGNAL_FAMILIES:
             hit = sum(any(family_of(call.op) is family for call in each.first[:k]) for each in found)
@@ -127,7 +134,9 @@ def reread_parts(view: RunView) -> RereadParts:
         tokens=tokens,
         folds_reread=folds_reread,
         folds_family=folds_family,
-        unsized=sum(call.result_bytes is None for calls in again for call in calls),
+        unsized=unsized,
+        reads=len(reads),
+        blind=[call.target for call in reads].count(None),
         misses=sum(len(each.missed) for each in found),
         miss_calls=sum(each.until_next for each in found),
     )

@@ -37,6 +37,8 @@ class TokenSums(Summed):
     no_cache_read: int = 0
     no_prompt: int = 0
     no_out: int = 0
+    no_cache_write: int = 0
+    no_reasoning: int = 0
     placeholder_in: int = 0
     placeholder_out: int = 0
 
@@ -69,6 +71,13 @@ def _known(values: list[int | None]) -> int:
     return sum(filter(None, values))  # a zero adds nothing, so the filter may drop it too
 
 
+def _none_of(columns: Sequence[list[int | None]]) -> int:
+    """Rows that have no value in any column."""
+    if not all(None in column for column in columns):
+        return 0
+    return [row.count(None) for row in zip(*columns, strict=True)].count(len(columns))
+
+
 def sums_of(rows: Sequence[Tokens]) -> TokenSums:
     """The sums of ``rows``, column by column: a thousand rows cost a fifth of what adding row to row does."""
     if not rows:
@@ -76,6 +85,10 @@ def sums_of(rows: Sequence[Tokens]) -> TokenSums:
     fresh = [row.fresh_in for row in rows]
     read = [row.cache_read for row in rows]
     out = [row.out_total for row in rows]
+    five = [row.cache_write_5m for row in rows]
+    hour = [row.cache_write_1h for row in rows]
+    other = [row.cache_write_other for row in rows]
+    reasoning = [row.out_reasoning for row in rows]
     bad_in = bad_out = 0
     for row in rows:
         if row.provenance:
@@ -88,18 +101,20 @@ def sums_of(rows: Sequence[Tokens]) -> TokenSums:
         rows=len(rows),
         fresh_in=_known(fresh),
         cache_read=_known(read),
-        cache_write_5m=_known([row.cache_write_5m for row in rows]),
-        cache_write_1h=_known([row.cache_write_1h for row in rows]),
-        cache_write_other=_known([row.cache_write_other for row in rows]),
+        cache_write_5m=_known(five),
+        cache_write_1h=_known(hour),
+        cache_write_other=_known(other),
         out_total=_known(out),
         out_visible=_known([row.out_visible for row in rows]),
-        out_reasoning=_known([row.out_reasoning for row in rows]),
+        out_reasoning=_known(reasoning),
         unattributed=_known([row.unattributed for row in rows]),
         undivided=sum(row.unattributed or 0 for row in whole),
         no_fresh=fresh.count(None),
         no_cache_read=read.count(None),
         no_prompt=unsplit - len(whole),
         no_out=out.count(None),
+        no_cache_write=_none_of([five, hour, other]),
+        no_reasoning=reasoning.count(None),
         placeholder_in=bad_in,
         placeholder_out=bad_out,
     )

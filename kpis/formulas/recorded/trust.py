@@ -25,6 +25,7 @@ class Trust(Enum):
     NOT_RECORDED = "not-recorded"
 
 
+_FAULTS = "faults of the recording are listed as issues"
 _UNREAD = (IssueCode.E_LONG_LINE, IssueCode.E_LIMIT, IssueCode.E_BAD_NUMBER)
 _UNOPENED = (IssueCode.E_UNREADABLE, IssueCode.E_UNKNOWN_FORMAT, IssueCode.E_ARCHIVE)
 
@@ -70,9 +71,11 @@ class TrustParts(Summed):
         if self.unread:
             yield f"{self.unread:,} {_lines(self.unread)} went past a limit or held an impossible number."
         if self.missing_parents:
-            yield f"{self.missing_parents:,} threads name a parent that is not among the files."
+            some = "thread names" if self.missing_parents == 1 else "threads name"
+            yield f"{self.missing_parents:,} {some} a parent that is not among the files."
         if self.other_errors:
-            yield f"{self.other_errors:,} other faults of the recording are listed as issues."
+            some = "fault of the recording is listed as an issue" if self.other_errors == 1 else _FAULTS
+            yield f"{self.other_errors:,} other {some}."
         if self.unpriced:
             some = "request is of a model" if self.unpriced == 1 else "requests are of models"
             yield f"{self.unpriced:,} {some} without a price, so the cost has no total."
@@ -93,7 +96,7 @@ def trust_parts(view: RunView, unpriced: int = 0) -> TrustParts:
     """The trust parts of one run; ``unpriced`` are its requests without a price."""
     issues = view.run.issues
     errors = [issue.code for issue in issues if issue.severity is Severity.ERROR]
-    known = {thread.thread_id for thread in view.run.threads}
+    known = {thread.thread_id for thread in view.run.threads} | {chain.thread_id for chain in view.chains}
     parents = {thread.parent_thread_id for thread in view.run.threads} - {None} - known
     sums = view.sums
     coarse_out = sum(row.tokens.out_total is not None for row in view.coarse)

@@ -67,5 +67,5 @@ def verdict_parts(view: RunView) -> VerdictParts:
         failed_exits=sum(map(bool, [call.exit_code for call in view.calls])),
         requests={status.value: n for status in RequestStatus if (n := ended.count(status))},
         events={kind.value: n for kind in _COUNTED_EVENTS if (n := kinds.count(kind))} if kinds else {},
-        denied_reported=sum(facts.denied or 0 for facts in view.run.facts),
+        denied_reported=sum(facts.denied or 0 for facts in view.facts),
     )

@@ -15,7 +15,7 @@ from operator import attrgetter
 from kpis.formulas.recorded.chains import Chain, chains_of, compactions_of
 from kpis.formulas.recorded.sums import TokenSums, is_undivided, sums_of
 from kpis.terms.recorded import RecordedRun
-from kpis.terms.trace import Request, RequestStatus, ThreadKind, Tokens, ToolCall, UsageScope
+from kpis.terms.trace import Request, RequestStatus, RunFacts, ThreadKind, Tokens, ToolCall, UsageScope
 
 __all__ = ["Chain", "RunView", "prompt_of", "view_of"]
 
@@ -27,7 +27,8 @@ class RunView:
     """One run laid out. ``billed``, ``tokens`` and ``prompts`` are columns of one table, in the run's own order.
 
     ``sums`` are theirs. ``coarse`` are rows of usage that stand for a whole thread or run, and ``covered`` the requests
-    of it, which say nothing themselves. ``calls`` leave out what is copied.
+    of it, which say nothing themselves. ``calls`` leave out what is copied, and ``facts`` those of a file that only
+    shows again what somebody else counts.
     """
 
     run: RecordedRun
@@ -38,6 +39,7 @@ class RunView:
     calls: Sequence[ToolCall]
     sums: TokenSums
     kinds: dict[str, ThreadKind]
+    facts: Sequence[RunFacts] = ()
     coarse: tuple[Request, ...] = ()
     covered: tuple[Request, ...] = ()
     synthetic: tuple[Request, ...] = ()
@@ -112,11 +114,21 @@ def view_of(run: RecordedRun) -> RunView:
         chains=tuple(chains_of(rows, prompts, kinds, compactions_of(run))),
         calls=calls,
         kinds=kinds,
+        facts=_own_facts(run),
         coarse=tuple(coarse),
         covered=tuple(_covered(billed, coarse)),
         synthetic=tuple(synthetic),
         local=tuple(local),
     )
+
+
+def _own_facts(run: RecordedRun) -> Sequence[RunFacts]:
+    """The facts of the run without those of a file all of whose requests somebody else counts, cost and verdict too."""
+    if not run.facts or not any(request.copied for request in run.requests):
+        return run.facts
+    own = {request.file for request in run.requests if not request.copied}
+    again = {request.file for request in run.requests} - own
+    return [facts for facts in run.facts if facts.file not in again and (own or facts.file is not None)]
 
 
 def _covered(billed: Sequence[Request], coarse: Sequence[Request]) -> Iterator[Request]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.cli import replay as command
 from kpis.formulas.recorded.evidence import EXPLAINED
 from kpis.recorded_metrics import load
 from tests.harness.cli.own import Command, Said
@@ -34,9 +35,8 @@ from tests.harness.jobs.session_files import Session, authored, busy, lines, put
             ("--gate", "a", "--accept", "--worse", "tool_erors", "--why", "so", "x"),
             "There is no metric 'tool_erors' (did you mean tool_errors?) for --worse to name",
         ),
-        (("--compare", "a", "b", "--", "c"), "--compare takes two folders and nothing beside them"),
-        (("--compare", "a", "b", "--gate", "c"), "goes with neither --gate nor --json"),
-        (("--compare", "a", "b", "--json", "c"), "goes with neither --gate nor --json"),
+        (("--compare", "a", "b", "--", "c"), "--compare takes two folders or more, and nothing is named beside them"),
+        (("--compare", "a", "b", "--gate", "c"), "goes without --gate"),
         (("--explain", "cache_breaks", "--by", "tool", "x"), "--explain goes with what is read"),
         (("--explain", "cache_brakes", "x"), "named cache_brakes (did you mean cache_breaks?)"),
         (("--explain", "folding_capture_retrieval", "x"), "There is no metric"),
@@ -44,7 +44,10 @@ from tests.harness.jobs.session_files import Session, authored, busy, lines, put
         (("--prices", "pipe", "x"), "pipe cannot be read (it is no regular file): name a price file that can"),
         (("--oracles", "nowhere.jsonl", "x"), "nowhere.jsonl cannot be read"),
         (("--oracles", "pipe", "x"), "pipe cannot be read (it is no regular file)"),
-        (("nowhere",), "nowhere cannot be read: No such file or directory."),
+        (
+            ("nowhere",),
+            "nowhere cannot be read: No such file or directory. Name a file or a folder that can be read: python -m ",
+        ),
         (("--gate", "A/B", "log.jsonl"), "names no record"),
     ],
 )
@@ -267,10 +270,55 @@ def test_verdicts_that_match_no_run_are_told(replay: Callable[..., Said], tmp_pa
         code, _, err = replay("--oracles", "none.jsonl", *words)
         assert code == 0
         assert err.startswith("loopladder: None of the verdicts is on a run that was read: ")
+    put(tmp_path / "some.jsonl", lines({"case": "c", "arm": "a", "passed": False}, *missed))
     assert replay("--oracles", "some.jsonl", "--compare", "a", "b")[2] == ""
 
 
-def test_a_cache_that_is_kept_says_the_same(replay: Callable[..., Said], tmp_path: Path, caches: Path) -> None:
+def test_a_small_folder_tells_the_time_and_leaves_nothing_behind(
+    replay: Callable[..., Said], tmp_path: Path, caches: Path
+) -> None:
+    busy().save(tmp_path / "tree")
+    code, out, _ = replay("tree", "--json", "out.json")
+    assert code == 0
+    assert "time     wall " in out
+    (run,) = json.loads((tmp_path / "out.json").read_bytes())["runs"]
+    walls = sum(turn["ms"]["wall"] for turn in run["turns"])
+    assert walls == run["metrics"]["time_wall_ms"]["value"] > 0
+    assert {turn["file"] for turn in run["turns"]} == {"tree/s-1.jsonl"}
+    assert list(caches.iterdir()) == []
+
+
+def test_turns_are_shown_where_time_was_asked_for(replay: Callable[..., Said], tmp_path: Path) -> None:
+    busy().save(tmp_path / "tree")
+    assert "turn, by its first answer" not in replay("tree")[1]
+    out = replay("tree", "--time")[1]
+    rows = out[out.index("turn, by its first answer") :].splitlines()
+    assert rows[0].split()[-6:] == ["wall", "model", "tool", "user", "idle", "other"]
+    assert all(row.startswith("tree/s-1.jsonl:") for row in rows[1:3])
+
+
+def test_the_dollars_of_a_tier_are_dollars(replay: Callable[..., Said], tmp_path: Path) -> None:
+    Session().ask().answer("msg_1", fresh=1000, read=2000, write=3000, out=40).save(tmp_path)
+    out = " ".join(replay("--explain", "cost_computed_usd", "s-1.jsonl")[1].split())
+    assert "detail cache_read $0.0006, cache_write $0.0112, fresh $0.003, output $0.0006" in out
+    page = " ".join(replay("s-1.jsonl")[1].split())
+    assert "(fresh input $0.003, cache reads $0.0006, cache writes $0.0112, output $0.0006)" in page
+
+
+def test_what_has_no_file_names_its_run(replay: Callable[..., Said], tmp_path: Path) -> None:
+    session = Session().ask()
+    for at in range(4):
+        session.answer(f"msg_{at}", out=1, text="w" * 400, stop=None)
+    session.save(tmp_path)
+    out = replay("--explain", "output_tokens", "s-1.jsonl")[1]
+    assert "(no file)" not in out
+    assert "  run s-1: W_PLACEHOLDER_OUTPUT: " in out
+
+
+def test_a_cache_that_is_kept_says_the_same(
+    replay: Callable[..., Said], tmp_path: Path, caches: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command, "_LEDGER_BYTES", 0)  # as if it were a large tree
     authored(tmp_path / "tree")
     first = replay("tree", "--json", "-")
     assert list((caches / "loopladder").iterdir())

@@ -97,8 +97,25 @@ def test_another_number_of_runs(run: Callable[..., Said], tmp_path: Path) -> Non
     accept(run)
     Session("s-2", minute=600).ask().answer("msg_2").save(tmp_path / "runs")
     assert run("--gate", "mine", "runs")[0] in (1, 4)
-    assert accept(run)[0] == 0, "a record of another number of runs is begun anew"
+    code, _, err = accept(run)
+    assert code == 1, "its sums are begun anew, and a ratio that is worse is not"
+    assert "cache_hit_ratio: worse than on record, and left as on record." in err
+    assert accept(run, "--worse", "cache_hit_ratio", "--why", "a cold start")[0] == 0
     assert run("--gate", "mine", "runs")[0] == 0
+    assert 'why = "a cold start"' in RECORD.read_text()
+
+
+def test_what_could_not_be_read_whole_is_not_put_on_record(run: Callable[..., Said], tmp_path: Path) -> None:
+    accept(run)
+    before = RECORD.read_bytes()
+    torn = tmp_path / "runs" / "s-9.jsonl"
+    torn.write_bytes(Session("s-9", minute=600).ask().answer("msg_9").data + b'{"type": "assistant", "mess')
+    code, _, err = accept(run, "--worse", "cache_hit_ratio", "--why", "a cold start")
+    assert code == 6
+    assert "Nothing was put on record: " in err
+    assert err.rstrip().endswith("python -m harness replay --gate mine --accept PATH")
+    assert RECORD.read_bytes() == before
+    assert "pass:" not in run("--gate", "mine", "runs")[1]
 
 
 @pytest.mark.parametrize("edit", ["<<<<<<< ours\n", "more = 1\n", "schema = 3\n", "\x00"])

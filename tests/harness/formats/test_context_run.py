@@ -67,6 +67,19 @@ def test_the_run_is_named_and_dated_by_what_stands_first() -> None:
     assert READER.origin(b"{", "x.jsonl") == READER.origin(b"", "x.jsonl")
 
 
+def test_who_wrote_the_summaries_may_be_left_out() -> None:
+    told = {key: value for key, value in HEADER.items() if key != "semantic_mode"}
+    run = read(told, *EVENTS)
+    assert codes(run) == []
+    assert (run.contexts[0].header.semantic_mode, len(run.requests)) == (None, 2)
+
+
+def test_what_a_recall_brought_back_is_as_large_as_its_tokens() -> None:
+    run = read(HEADER, *EVENTS, {**recall(8, ["cp"], None), "request_id": "q4"})
+    assert [call.result_bytes for call in run.calls if call.op is ToolOp.RECALL] == [40, None]
+    assert [call.result_bytes for call in run.calls if call.op is ToolOp.READ] == [None]
+
+
 def test_requests_calls_folds_and_facts() -> None:
     run = read(header(model="m-1", provider="p", window_tokens=900), *EVENTS)
     assert codes(run) == []

@@ -132,6 +132,10 @@ def test_lines_that_are_no_case(line: bytes, said: str) -> None:
             r"deployed_rules\[0\].definition has the unknown key cofig \(did you mean config\?\)",
         ),
         ({"config": {"profile": "desktop"}}, "has to be one of server"),
+        ({"config": {"mode": "reference"}}, "config.mode is out of place: mode stands in the file of --config only"),
+        ({"config": {"accuracy": "loopladder"}}, "accuracy stands in the file of --config only"),
+        ({"config": {"deployed_rules": []}}, "deployed_rules stands beside config"),
+        ({"config": {"custom_rules": []}}, "custom_rules stands beside config"),
         ({"config": {"composer": "legacy"}}, "only recomputes verdicts of the reference"),
     ],
 )
@@ -149,6 +153,16 @@ def test_a_case_chooses_on_top_of_its_deployment() -> None:
     assert (made.composer, made.critical_rules) == ("legacy", 7), "whoever knows the rules checks the lists"
     server = read(config={"profile": "server", "ruleThresholds": {"min_sentences": 4}}).settings.rule_thresholds
     assert (server["topic_consistency"], server["min_sentences"]) == (0.33, 4)
+
+
+@pytest.mark.parametrize("key", ["ruleThresholds", "per_call"])
+def test_a_threshold_of_null_takes_none_away(key: str) -> None:
+    limits = {"cost_threshold": 0.1}
+    case = {"output": "", "config": {key: {"cost_threshold": None, "min_sentences": 4}}}
+    for base, taken in ((Settings(), {}), (REFERENCE, {"cost_threshold": None})):
+        made = case_of(case, replace(base, rule_thresholds=limits, per_call=limits)).settings
+        found = made.rule_thresholds if key == "ruleThresholds" else made.per_call
+        assert found == {**limits, **taken, "min_sentences": 4}
 
 
 def test_every_threshold_that_a_rule_looks_for_is_known() -> None:
@@ -236,3 +250,43 @@ def test_a_line_longer_than_what_is_skipped_at_once() -> None:
     text = b"x" * (3 << 20) + b"\nshort"
     assert [line.body for line in bounded_lines(io.BytesIO(text), Limits(max_line=10))] == [None, b"short"]
     assert [line.body for line in bounded_lines(io.BytesIO(b"x" * 50), Limits(max_line=10))] == [None]
+
+
+CALL = {"tool_name": "a"}
+
+
+@pytest.mark.parametrize(
+    ("members", "notes"),
+    [
+        (
+            {"tokens": {"promt_tokens": 5, "total_tokens": 9}},
+            ["The key tokens.promt_tokens is not read (did you mean prompt_tokens?)."],
+        ),
+        ({"tokens": {"prompt_tokens": 5, "cached": 9}}, []),
+        (
+            {"tool_calls": [CALL, {**CALL, "arguments": {"i": 0}}, {**CALL, "arguments": {"i": 1}}]},
+            ["The key tool_calls[1].arguments is not read (did you mean input?)."],
+        ),
+        ({"tool_calls": [{**CALL, "input": 1, "arguments": 2, "id": "c1", "type": "function"}]}, []),
+        ({"tool_calls": [{**CALL, "outpt": 1}]}, ["The key tool_calls[0].outpt is not read (did you mean output?)."]),
+        (
+            {"tool_calls": [{**CALL, "is_error": False}, {**CALL, "is_error": True}]},
+            ["The key tool_calls[1].is_error is not read: what a call failed with stands in its error."],
+        ),
+        ({"tool_calls": [{**CALL, "is_error": True, "error": "gone"}]}, []),
+        (
+            {"inputt": 1, "tool_calls": [{**CALL, "result": 1}]},
+            [
+                "The key inputt is not read (did you mean input?).",
+                "The key tool_calls[0].result is not read (did you mean output?).",
+            ],
+        ),
+    ],
+)
+def test_keys_one_level_down_are_asked_about_as_well(members: dict[str, Any], notes: list[str]) -> None:
+    assert list(read(**members).notes) == notes
+
+
+def test_no_more_than_some_keys_of_calls_are_asked_about() -> None:
+    calls = [{**CALL, f"outpu{at}": 1} for at in range(500)]
+    assert len(read(tool_calls=calls).notes) == 20

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from harness.formats.evaluation_faults import CONFIG_KEYS, fault_of
+from harness.formats.evaluation_faults import fault_of
 from kpis.rules.custom import TYPES
+from kpis.rules.custom_keys import CONFIG_KEYS
 from kpis.terms.evaluation_case import CustomRule
 from kpis.terms.evaluation_settings import Settings
 from tests.kpis.rules.test_custom import BROKEN, EACH

@@ -58,6 +58,14 @@ def placed(run: RecordedRun) -> RecordedRun:
     )  # fmt: skip
 
 
+def described(run: RecordedRun) -> RecordedRun:
+    """``run`` with every conversation of it described: one that no line is about is a main one."""
+    used = {each.thread_id for each in (*run.turns, *run.requests, *run.calls, *run.events)}
+    more = [Thread(name, ThreadKind.MAIN) for name in used - {each.thread_id for each in run.threads}]
+    rest = (*run.turns, *run.requests, *run.calls, *run.events, *run.facts)
+    return build_run(run.run_id, run.source_format, [*run.recordings, *run.threads, *more, *rest])
+
+
 WORD = st.text("abcdefgh.-_/", min_size=1, max_size=12)
 THREAD = st.sampled_from(("main", "a", "b#1"))
 COUNT = st.none() | st.integers(0, 1 << 53)
@@ -118,10 +126,11 @@ def runs(draw: st.DrawFn) -> RecordedRun:
 def test_what_is_written_is_read_back(run: RecordedRun) -> None:
     data = write(run)
     back = read_bytes(OWN, data)
+    run = described(run)
     assert placed(replace(back, run_id=run.run_id)) == placed(run)
     assert (codes(back), back.recordings[0].bad_lines) == ([], 0)
     assert (OWN.sniff(data, "x"), OWN.origin(data, "x").run) == (1.0, run.run_id)
-    assert write(replace(back, run_id=run.run_id, recordings=run.recordings)) == data
+    assert write(replace(back, run_id=run.run_id, recordings=run.recordings)) == write(run)
 
 
 def test_half_a_surrogate_pair_is_written_as_something_that_can_be_read() -> None:
@@ -254,8 +263,9 @@ def test_a_run_has_the_parent_that_any_of_its_files_names() -> None:
             "d": lines(HEAD),
         },
     )
-    assert [each.thread_id for each in run.calls] == ["r3:main", "r2:main"]
-    assert [(each.thread_id, each.parent_thread_id) for each in run.threads] == [("r3:main", "r2:main")]
+    assert [each.thread_id for each in run.calls] == ["r2:main", "r3:main"]
+    threads = [(each.thread_id, each.parent_thread_id) for each in run.threads]
+    assert threads == [("r2:main", None), ("r3:main", "r2:main")]
 
 
 def test_a_run_behind_one_without_an_id_has_its_own_threads() -> None:
@@ -286,7 +296,15 @@ def test_a_thread_that_is_named_is_one_in_all_files_of_a_lineage() -> None:
     run = read_files(OWN, {"a": parent, "b": lines(CHILD, {**READ, "thread_id": "s"}, {**about, "thread_id": "main"})})
     assert {each.thread_id for each in run.calls} == {"main", "s"}
     assert run.calls[0].spawned_thread == "s"
-    assert [(each.thread_id, each.parent_thread_id) for each in run.threads] == [("main", None), ("r2:main", "main")]
+    threads = [(each.thread_id, each.parent_thread_id) for each in run.threads]
+    assert threads == [("main", None), ("s", None), ("r2:main", "main")]
+
+
+def test_a_conversation_that_no_line_describes_is_a_main_one() -> None:
+    about = {"type": "thread", "thread_id": "s", "kind": "subagent", "parent_thread_id": "main"}
+    run = read_bytes(OWN, lines(HEAD, READ, about, {**READ, "thread_id": "s"}))
+    assert [(each.thread_id, each.kind.value) for each in run.threads] == [("main", "main"), ("s", "subagent")]
+    assert read_bytes(OWN, lines(HEAD)).threads == (), "what nothing is of is no conversation"
 
 
 def test_what_only_shares_an_id_that_was_made_up_is_no_copy() -> None:

@@ -229,7 +229,9 @@ def spans() -> bytes:
     return json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]}).encode()
 
 
-def verdicts(case: str, passed: bool, *, replicate: int | None = None, prompt: int = 100, read: int = 0) -> bytes:
+def verdicts(
+    case: str, passed: bool | None, *, replicate: int | None = None, prompt: int = 100, read: int = 0
+) -> bytes:
     """A run in the project's own format that an evaluator has judged."""
     told = {"case_id": case, "success": passed} if replicate is None else {
         "case_id": case, "success": passed, "replicate": replicate

@@ -9,6 +9,7 @@ import pytest
 
 from harness.cli.main import main
 from harness.jobs.replay_compare_context import compare_contexts
+from kpis.formulas.context.gates import GateState
 from tests.harness.jobs.context_runs import read, run
 from tests.harness.jobs.session_files import busy, put
 
@@ -31,8 +32,8 @@ def test_arms_pair_by_case_and_replicate(tmp_path: Path) -> None:
     assert (back.reference.value, back.candidate.value, back.deltas) == (114, 194, (20, 20, 20, 20))
     assert back.tally is not None
     assert back.tally.wins == 4
-    assert found.successes is not None
-    assert found.successes.both_pass == 4
+    assert found.passed.table.both_pass == 4
+    assert found.available is GateState.SATISFIED
     assert not {pair.row.id for pair in found.metrics} & found.gates.keys(), "a gate has no difference"
 
 
@@ -53,6 +54,13 @@ def test_pairs_under_other_conditions_are_none(tmp_path: Path) -> None:
     assert (compare_contexts(one, other).pairs, compare_contexts(one, other).unpaired) == (3, 2)
 
 
+def test_two_runs_of_one_case_and_replicate_pair_with_nothing(tmp_path: Path) -> None:
+    put(tmp_path / "one" / "again.jsonl", run(run_id="a9", case_id="c0", arm="one", after=70))
+    one, other = (read(path).contexts for path in arms(tmp_path))
+    found = compare_contexts(one, other)
+    assert (found.runs, found.pairs, found.unpaired) == ((5, 4), 3, 3)
+
+
 def test_two_arms_on_a_page(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,7 +70,8 @@ def test_two_arms_on_a_page(
     said = capsys.readouterr().out
     told = said[said.index("context runs: 4 and 4, 4 pairs by case and replicate") :].splitlines()
     assert told[1] == "gate authority_loss_rate: first 4 satisfied; second 1 violated, 3 satisfied"
-    assert told[-1] == "all hard checks passed in both 3, in the first alone 1, in the second alone 0, in neither 0"
+    assert "all hard checks passed by both 3, by the first alone 1, by the second alone 0, by neither 0" in told
+    assert "at most 0.05 less often answered than the first: satisfied" in told
     (row,) = (line for line in told if line.startswith("reclaimed_tokens "))
     assert row.split()[1:3] == ["114", "194"]
     busy("s-1").save(tmp_path / "plain")

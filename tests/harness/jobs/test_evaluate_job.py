@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,11 +15,13 @@ from harness.formats.evaluation_case import case_of
 from harness.formats.limits import Limits
 from harness.jobs.evaluate import Answer, evaluate, evaluate_stream
 from harness.jobs.evaluate_config import Deployment, reference
+from harness.jobs.evaluate_ident import judged_by
 from harness.record.evaluation import EvaluationResponse
 from harness.record.evaluation_write import encode
 from kpis.terms.claim import VerdictState
+from kpis.terms.evaluation_case import CustomRule
 from kpis.terms.evaluation_settings import Settings
-from kpis.terms.evaluation_words import MOST_EVIDENCE, Correction
+from kpis.terms.evaluation_words import MOST_EVIDENCE, Correction, Severity
 
 NOW = "2031-01-01T00:00:00.000Z"
 TEXT = "The retention sweep removes traces older than thirty days from the store. It runs at boot and then every day."
@@ -211,3 +214,135 @@ def test_numbers_that_lead_nowhere_refuse_their_case() -> None:
 def test_from_python() -> None:
     found = evaluate(case_of({"output": TEXT, "eval_type": "safety"}, Settings()), Deployment())
     assert found.verdict.passed
+
+
+LIMITS = ("ruleThresholds", "per_call")
+
+
+@pytest.mark.parametrize("place", LIMITS)
+@pytest.mark.parametrize(
+    ("key", "value", "more", "rule"),
+    [
+        ("cost_threshold", "0.5", {"cost": 3}, "cost_under_threshold"),
+        ("max_tool_repeats", "10", {"tool_calls": [{"tool_name": "ls"}] * 5}, "no_tool_loop"),
+        ("max_tool_repeats", 0, {"tool_calls": [{"tool_name": "ls"}] * 5}, "no_tool_loop"),
+        ("stub_markers", "x", {}, "no_stub_output"),
+        ("stub_markers", ["TODO", ""], {}, "no_stub_output"),
+    ],
+)
+def test_a_limit_that_cannot_be_read_is_no_pass(
+    place: str, key: str, value: object, more: dict[str, Any], rule: str
+) -> None:
+    for name in ("own", "measured"):
+        found = verdict(DEPLOYMENTS[name], **more, config={place: {key: value}})
+        assert (found["state"], found["basis"], found["by"]) == ("unknown", "required_evidence_missing", [rule])
+    assert rule not in verdict(reference(), **more, config={place: {key: value}})["by"]
+
+
+@pytest.mark.parametrize("place", LIMITS)
+def test_a_list_that_is_critical_decides_as_the_settings_say(place: str) -> None:
+    for choice, told in (("unknown", "critical_unknown"), ("fail", "critical_unknown"), ("pass", "clean")):
+        config = {place: {"blocklist": 7}, "onCriticalSkipped": choice}
+        assert verdict(config=config)["basis"] == told
+    assert verdict(config={place: {"blocklist": 7}, "nonCriticalRules": ["no_blocklist_words"]})["by"] == [
+        "no_blocklist_words"
+    ]
+
+
+@pytest.mark.parametrize("place", LIMITS)
+def test_a_measurement_that_cannot_be_read_is_told_and_no_more(place: str) -> None:
+    assert verdict(config={place: {"min_sentences": "two"}})["state"] == "pass"
+    strict = {place: {"min_sentences": "two"}, "criticalRules": ["sentence_count"]}
+    assert verdict(config=strict)["basis"] == "critical_unknown"
+
+
+@pytest.mark.parametrize("place", LIMITS)
+def test_null_takes_no_limit_away(place: str) -> None:
+    limits = Settings(rule_thresholds={"cost_threshold": 0.1})
+    told = verdict(Deployment(limits), cost=0.2, config={place: {"cost_threshold": None}})
+    assert (told["basis"], told["by"]) == ("policy_gate", ["cost_under_threshold"])
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"name": "n", "type": "json_schema", "config": {"shema": {"type": "string"}}},
+        {"name": "n", "type": "max_length", "config": {"max_length": 999, "minimum": 3}},
+    ],
+)
+def test_a_key_of_a_rule_that_nobody_reads_is_no_pass(written: dict[str, Any]) -> None:
+    critical = [{"id": "a", "severity": "critical", "definition": written}]
+    told = verdict(output="{}", deployed_rules=critical, eval_type="custom")
+    assert told["state"] == "unknown"
+    beside = verdict(deployed_rules=critical)
+    assert (beside["basis"], beside["by"]) == ("critical_unknown", ["n"])
+    assert verdict(custom_rules=[written])["basis"] == "clean", "a rule that advises"
+
+
+@pytest.mark.parametrize("own", [0.5, 0.4])
+def test_a_prior_is_the_configuration_s_where_somebody_set_it(own: float) -> None:
+    def source(deployment: Deployment, **config: float) -> tuple[float, str]:
+        (answer,) = answers({"output": TEXT, "eval_type": "safety", "config": config}, deployment=deployment)
+        (told,) = (each for each in answer.document["rule_results"] if each["ruleName"] == "no_pii")
+        prior = told["uncertainty"]["prior"]
+        return prior["pi"], prior["source"]
+
+    table = reference().table
+    assert source(Deployment(Settings(prior=own), table)) == (own, "config")
+    assert source(Deployment(Settings(prior=0.3), table), prior=own) == (own, "config")
+    assert source(Deployment(Settings(), table)) == (0.5, "default")
+    assert source(reference(), prior=own) == (0.5, "default")
+
+
+def test_what_no_rule_could_use_was_not_seen() -> None:
+    """A case with the sum of its tokens alone has tokens, and the rule that looks at them has nothing to hold."""
+    config = {"requiredEvidence": ["tokens"]}
+    total = {"tokens": {"total_tokens": 9}, "config": config}
+    assert verdict(**total)["by"] == ["tokens"]
+    assert verdict(**total, eval_type="safety")["basis"] == "clean", "none of the rules looks at them"
+    assert verdict(tokens={"prompt_tokens": 4, "completion_tokens": 5}, config=config)["basis"] == "clean"
+
+
+def made(deployment: Deployment, **members: Any) -> tuple[str, str]:
+    """The id of an answer, and the hash of the rules that ran."""
+    (answer,) = answers({"output": "It is a sweep.", "eval_type": "custom", **members}, deployment=deployment)
+    return answer.document["id"], answer.document["provenance"]["rulesetHash"]
+
+
+def test_another_question_has_another_id() -> None:
+    """What may change the answer is in the id: the accuracy, any setting, what a written rule says, the case."""
+    rule = CustomRule("mine", "regex_match", {"pattern": "sweep"}, severity=Severity.HIGH)
+    table = reference().table
+    assert table is not None
+    unlike = [
+        Deployment(rules=(rule,)),
+        Deployment(rules=(replace(rule, config={"pattern": "zebra"}),)),
+        Deployment(rules=(replace(rule, type="regex_no_match"),)),
+        Deployment(rules=(replace(rule, severity=None),)),
+        Deployment(rules=(replace(rule, rule_id="r"),)),
+        Deployment(rules=(rule, rule)),
+        Deployment(table=table, rules=(rule,)),
+        Deployment(table=replace(table, sha256="0" * 64), rules=(rule,)),
+        Deployment(Settings(prior=0.3), table, (rule,)),
+        Deployment(Settings(prior=0.5), table, (rule,)),
+        replace(reference(), rules=(rule,)),
+        *(
+            replace(reference(), settings=replace(reference().settings, **each), rules=(rule,))
+            for each in ({"prior": 0.3}, {"prior": 0.9}, {"composer": "legacy"}, {"false_pass_cost": 2})
+        ),
+    ]
+    pytest.importorskip("re2")
+    ids = [made(deployment)[0] for deployment in unlike]
+    assert len(set(ids)) == len(unlike)
+    assert [made(deployment)[0] for deployment in unlike] == ids
+    assert made(unlike[0], id="another")[0] != ids[0]
+    first, second, third, fourth, *_ = (made(deployment)[1] for deployment in unlike)
+    assert len({first, second, third, fourth}) == 4
+    theirs = [replace(reference(), rules=each.rules) for each in unlike[:2]]
+    assert made(theirs[0])[1] == made(theirs[1])[1], "the reference knows a rule by its name"
+
+
+def test_the_order_of_keys_is_no_other_question() -> None:
+    one = Settings(rule_thresholds={"cost_threshold": 1, "min_length": 2})
+    other = Settings(rule_thresholds={"min_length": 2, "cost_threshold": 1})
+    assert judged_by(Deployment(one)) == judged_by(Deployment(other)) != judged_by(Deployment())

@@ -6,6 +6,7 @@ import itertools
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from harness.record.replay_cache import ReplayCache
 from harness.record.replay_schema import replay_schema
 from kpis.prices import shipped_prices
 from kpis.terms.evaluation_settings import Settings
+from kpis.terms.evaluation_words import Need
 from tests.harness.jobs.session_files import Session, authored, busy, put, subagent
 from tests.schema_check import faults
 
@@ -138,6 +140,48 @@ def test_the_calls_of_two_threads_that_nothing_describes_are_not_shuffled(tmp_pa
     own(tmp_path / "q.jsonl", {"run_id": "q", "parent": "p"}, *({**each, "arg_digest": "c"} for each in rounds))
     (document,) = evaluated(tmp_path)
     assert result(document, LOOP)["message"] == "The same 2 calls came 3 times in turn, over 2"
+
+
+@pytest.mark.parametrize(
+    ("choice", "told"),
+    [
+        ("unknown", ("unknown", "critical_unknown", [FAILURE])),
+        ("fail", ("fail", "critical_unknown", [FAILURE])),
+        ("pass", PASS),
+    ],
+)
+def test_a_critical_rule_without_an_answer_decides_as_the_settings_say(
+    choice: str, told: tuple[str, str, list[str]], tmp_path: Path
+) -> None:
+    path = working(["done", "no rule"], errors=[1]).save(tmp_path)
+    chosen = Deployment(Settings(critical_rules=[FAILURE], on_critical_skipped=choice))
+    (document,) = evaluated(path, chosen=chosen)
+    assert verdict(document) == told
+    assert document["unanswered"] == [FAILURE]
+
+
+def test_another_question_about_a_run_has_another_id(tmp_path: Path) -> None:
+    path = working(["still no rule"] * 5).save(tmp_path)
+    chosen = (
+        Deployment(),
+        Deployment(table=named_table("loopladder", tmp_path)),
+        Deployment(Settings(prior=0.3)),
+        reference(),
+        replace(reference(), settings=replace(reference().settings, prior=0.3)),
+    )
+    ids = [evaluated(path, chosen=each)[0]["id"] for each in chosen]
+    assert len(set(ids)) == len(chosen)
+    whole = path.read_bytes()
+    path.write_bytes(whole + b"no line of a recording\n")
+    (document,) = evaluated(path)
+    assert document["id"] != ids[0], "a part that could not be read leaves open what was quiet"
+
+
+def test_results_on_record_are_evidence(tmp_path: Path) -> None:
+    chosen = Deployment(Settings(required_evidence=(Need.TOOL_CALLS, Need.TOOL_OUTPUTS)))
+    (document,) = evaluated(working(["done"]).save(tmp_path), chosen=chosen)
+    assert verdict(document) == PASS
+    assert document["coverage"]["inputs"]["tool_outputs"] is True
 
 
 def test_a_failure_for_good_leaves_the_verdict_open(tmp_path: Path) -> None:

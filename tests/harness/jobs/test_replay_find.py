@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.jobs import replay_find
-from harness.jobs.replay_find import Finding, find
+from harness.jobs.replay_find import Finding, find, is_small
 from kpis.terms.trace import IssueCode
 from tests.harness.jobs.session_files import put
 
@@ -108,6 +108,23 @@ def test_a_folder_that_vanishes_while_it_is_walked(tmp_path: Path, monkeypatch: 
     found = find([str(tmp_path)])
     assert named(found, tmp_path) == ["b"]
     assert "No such file" in found.issues[0].message
+
+
+def test_what_is_small_is_told_without_a_walk_of_what_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for at in range(4):
+        put(tmp_path / f"f{at}" / "one", b"x" * 10)
+    top, one = str(tmp_path), str(tmp_path / "f0" / "one")
+    assert is_small([top], 40)
+    assert not is_small([top], 39)
+    assert is_small([one], 10)
+    assert not is_small([one, top], 49)
+    assert is_small([str(tmp_path / "none"), one], 10)
+    monkeypatch.setattr(replay_find, "_FEW", 1)
+    looked: list[str] = []
+    scan = os.scandir
+    monkeypatch.setattr(replay_find.os, "scandir", lambda folder: looked.append(folder) or scan(folder))
+    assert not is_small([top], 1_000)
+    assert len(looked) == 3  # the top, and no more folders than hold two files
 
 
 @pytest.mark.skipif(ROOT, reason="the administrator may read everything")

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from harness.jobs.replay import Asked, replay
-from harness.jobs.replay_gate import Gated, accepted, gate
+from harness.jobs.replay_accept import accepted
+from harness.jobs.replay_gate import Gated, gate
 from harness.record.replay import Replayed
-from harness.record.replay_baseline import Recorded, ReplayBaseline, encode
+from harness.record.replay_baseline import BOUND, Recorded, ReplayBaseline, encode
 from kpis.formulas.recorded.evaluate import metrics
 from kpis.prices import shipped_prices
 from kpis.recorded_metrics import load
@@ -96,11 +97,12 @@ def test_what_was_undefined_and_is_known_now_is_new(result: Replayed) -> None:
     assert found.verdict.state is VerdictState.PASS
 
 
-def test_a_bound_is_held_against_nothing_and_not_put_on_record(tmp_path: Path) -> None:
+def test_a_bound_is_held_against_nothing_and_stands_on_record_as_one(tmp_path: Path) -> None:
     placeholder().save(tmp_path)
     result = replay([str(tmp_path)], Asked(shipped_prices()), processes=1)
     baseline = accepted(result, None).baseline
-    assert "output_tokens" not in baseline.metrics
+    assert baseline.metrics["output_tokens"] == Recorded(None, BOUND)
+    assert state(gate(result, baseline), "output_tokens") is State.UNCHANGED, "a bound then, a bound now"
     assert metrics(result.parts)["output_tokens"].low is not None
     found = gate(result, moved(baseline, output_tokens=1e9))
     assert state(found, "output_tokens") is State.INCONCLUSIVE

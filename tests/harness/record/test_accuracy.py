@@ -74,6 +74,8 @@ def test_a_table_of_ones_own(tmp_path: Path) -> None:
         (HEAD + ROW.replace("tn = 4", "tn = 4.0"), "gives 4.0 for tn of no_pii"),
         (HEAD + ROW.replace("tn = 4", "tn = true"), "gives True for tn of no_pii"),
         (HEAD + ROW.replace("tn = 4", f"tn = {2**53 + 1}"), "gives 9007199254740993 for tn of no_pii"),
+        (HEAD + ROW.replace("no_pii", "no_pi"), r"names no_pi, which is no built-in rule \(did you mean no_pii\?\)"),
+        (HEAD + "[rule_version]\nno_loop = 1\n" + ROW, "names no_loop, which is no built-in rule"),
         (HEAD + ROW.replace("tn = 4", "tn = 0x" + "f" * 5000), "gives rule.no_pii.tn no finite number"),
         (HEAD + ROW.replace("tn = 4", "tn = 1979-05-27"), "gives rule.no_pii.tn a date, which JSON does not have"),
         (HEAD.replace('"v"', "9" * 5000) + ROW, "holds a whole number of more digits than are read"),

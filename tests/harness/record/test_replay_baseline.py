@@ -13,7 +13,7 @@ from harness.record.replay_baseline import Recorded, ReplayBaseline, baseline_pa
 from tests.harness.jobs.session_files import put
 
 SMALL = ReplayBaseline(
-    2, {"b": Recorded(0.25), "a": Recorded(7, None, "a longer task"), "c": Recorded(None, "nothing says it")}
+    2, {"b": Recorded(0.25, of=4), "a": Recorded(7, None, "a longer task"), "c": Recorded(None, "nothing says it")}
 )
 
 
@@ -42,6 +42,11 @@ def test_every_record_is_read_back(runs: int, rows: dict[str, Recorded]) -> None
     assert back == baseline
     assert back is not None
     assert encode(back) == encode(baseline)
+
+
+def test_what_was_written_before_there_were_context_runs_and_attempts_is_read(tmp_path: Path) -> None:
+    path = put(tmp_path / "x.toml", HEAD + "[metric.a]\nvalue = 3\n")
+    assert read_baseline(path) == ReplayBaseline(1, {"a": Recorded(3)}, 0)
 
 
 def test_where_there_is_none(tmp_path: Path) -> None:
@@ -76,6 +81,9 @@ HEAD = 'schema = "harness.replay-baseline/1"\nruns = 1\n'
         (HEAD.replace("1\n", "-1\n") + "[metric]\n", "was edited by hand"),
         (HEAD.replace("runs = 1", "runs = true") + "[metric]\n", "was edited by hand"),
         (HEAD + "metric = 3\n", "was edited by hand"),
+        (HEAD + "contexts = -1\n[metric]\n", "was edited by hand"),
+        (HEAD + "[metric.a]\nvalue = 1\nof = -2\n", "metric a was edited by hand"),
+        (HEAD + "[metric.a]\nvalue = 1\nof = 0.5\n", "metric a was edited by hand"),
         (HEAD + "[metric]\na = 3\n", "metric a was edited by hand"),
         (HEAD + "[metric.a]\n", "it has a value or why it is undefined"),
         (HEAD + '[metric.a]\nvalue = 1\nundefined = "x"\n', "it has a value or why it is undefined"),

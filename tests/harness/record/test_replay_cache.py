@@ -105,6 +105,19 @@ def test_a_file_that_was_rewritten_in_the_same_length(again: Again, tree: Path) 
     assert blob == without(tree)
 
 
+def test_a_change_in_place_is_seen_though_size_and_time_of_the_content_are_put_back(again: Again, tree: Path) -> None:
+    again()
+    path = tree / "log.jsonl"
+    facts, data = path.stat(), path.read_bytes()
+    with path.open("r+b") as file:
+        file.write(data.replace(b'"completion_tokens": 10', b'"completion_tokens": 90'))
+    os.utime(path, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert (path.stat().st_size, path.stat().st_mtime_ns) == (facts.st_size, facts.st_mtime_ns)
+    blob, read = again()
+    assert len(read) == 1
+    assert blob == without(tree)
+
+
 def test_other_prices_or_another_question_read_everything_anew(again: Again, tree: Path) -> None:
     first, _ = again()
     blob, read = again(OTHER)

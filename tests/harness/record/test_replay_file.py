@@ -11,7 +11,8 @@ import pytest
 
 from harness.cli.main import main
 from harness.jobs.replay import Asked, replay
-from harness.jobs.replay_gate import accepted, gate
+from harness.jobs.replay_accept import accepted
+from harness.jobs.replay_gate import gate
 from harness.record.replay import SCHEMA, encode
 from kpis.formulas.recorded.carried import BY
 from kpis.prices import shipped_prices
@@ -46,13 +47,16 @@ def test_each_file_is_as_published(by: str | None, tmp_path: Path, schema: dict[
 
 
 def test_a_file_with_a_verdict_is_as_published(tmp_path: Path, schema: dict[str, Any]) -> None:
-    authored(tmp_path)
-    result = replay([str(tmp_path)], Asked(TABLE), processes=1)
-    for baseline in (None, accepted(result, None).baseline):
-        gated = gate(result, baseline)
-        document = json.loads(encode(result, TABLE.name, None, (gated.verdict, gated.claims)))
-        assert faults(document, schema) == []
-        assert document["verdict"]["passed"] is (baseline is not None)
+    recorded_for_its_context = authored(tmp_path)["context"]
+    for kept in (True, False):
+        if not kept:
+            recorded_for_its_context.unlink()  # with it gates of correctness, which nobody checked and are open
+        result = replay([str(tmp_path)], Asked(TABLE), processes=1)
+        for baseline in (None, accepted(result, None).baseline):
+            gated = gate(result, baseline)
+            document = json.loads(encode(result, TABLE.name, None, (gated.verdict, gated.claims)))
+            assert faults(document, schema) == []
+            assert document["verdict"]["passed"] is (baseline is not None and not kept)
 
 
 def test_of_nothing_there_is_a_file_too(tmp_path: Path, schema: dict[str, Any]) -> None:

@@ -106,6 +106,79 @@ def test_every_file_that_judges_keeps_to_one_schema(tmp_path: Path, monkeypatch:
                 VerdictFile.model_validate(lying)
 
 
+RISK = {"pBad": 0.6, "lo": 0.5, "hi": 0.7}
+MAY = {
+    "policy_gate": {"fail"},
+    "detector_veto": {"fail"},
+    "critical_unknown": {"fail", "unknown"},
+    "required_evidence_missing": {"unknown"},
+    "risk_over_loss": {"fail"},
+    "score_below_threshold": {"fail"},
+    "clean": {"pass"},
+    "no_rules": {"unknown"},
+}
+"""By basis: the states that it can have, as docs/evaluate.md tells them."""
+
+
+def held(document: Document) -> bool:
+    """Whether the schema takes it; the model says the same."""
+    try:
+        VerdictFile.model_validate(document)
+    except ValidationError:
+        taken = False
+    else:
+        taken = True
+    assert (faults(document, json.loads(json.dumps(verdict_schema()))) == []) is taken
+    return taken
+
+
+def plain(basis: str, state: str, **more: Any) -> Document:
+    risk = RISK if basis == "risk_over_loss" else None
+    verdict = {"basis": basis, "state": state, "passed": state == "pass", "by": [], "risk": risk, "confidence": None}
+    return {"verdict": {**verdict, **more}, "claims": []}
+
+
+def test_each_basis_has_its_states() -> None:
+    for basis, may in MAY.items():
+        assert {state for state in ("pass", "fail", "unknown") if held(plain(basis, state))} == may, basis
+
+
+def test_a_verdict_that_contradicts_itself_is_none() -> None:
+    assert held(plain("clean", "pass", risk=RISK))
+    assert not held(plain("clean", "pass", by=["x"]))
+    assert held(plain("policy_gate", "fail", by=["x"]))
+    assert not held(plain("policy_gate", "fail", passed=True))
+    assert not held(plain("risk_over_loss", "fail", risk=None))
+
+
+@pytest.mark.parametrize("risk", [{"lo": 0.61}, {"hi": 0.59}, {"lo": 0.9, "hi": 0.1}])
+def test_the_interval_of_a_risk_holds_it(risk: dict[str, float]) -> None:
+    """No word of JSON Schema compares two members, so that the model alone can hold it."""
+    with pytest.raises(ValidationError, match="lo <= pBad <= hi"):
+        VerdictFile.model_validate(plain("risk_over_loss", "fail", risk={**RISK, **risk}))
+    edge = {"pBad": 0.5, "lo": 0.5, "hi": 0.5}
+    assert held(plain("risk_over_loss", "fail", risk=edge))
+
+
+def test_a_verdict_rests_on_something() -> None:
+    bare = {"verdict": plain("clean", "pass")["verdict"]}
+    assert not held(bare)
+    assert not held({**bare, "claims": None})
+    assert not held({**bare, "claims": None, "rule_results": None})
+    assert held({**bare, "claims": []})
+    assert held({**bare, "rule_results": []})
+
+
+def test_the_schema_says_that_its_two_lists_are_read_apart(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["schema", "verdict"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert "read apart" in schema["description"]
+    assert "rule result" in schema["$defs"]["KpiUncertainty"]["description"]
+    claims, results = (verdict_schema()["$defs"][name]["properties"] for name in ("KpiClaim", "RuleResult"))
+    assert {"evidence", "uncertainty"} <= claims.keys() & results.keys()
+    assert "type" not in verdict_schema()["$defs"]["KpiEvidence"]["properties"]
+
+
 def test_an_answer_is_as_published() -> None:
     document = evaluation()
     assert faults(document, json.loads(json.dumps(evaluation_schema()))) == []

@@ -11,12 +11,16 @@ import pytest
 from rich.console import Console
 
 from harness.jobs.replay import Asked, replay
-from harness.jobs.replay_compare import compare
-from harness.jobs.replay_gate import accepted, gate
+from harness.jobs.replay_accept import accepted
+from harness.jobs.replay_compare import compare, metric_pair
+from harness.jobs.replay_compare_arms import compare_arms
+from harness.jobs.replay_gate import gate
+from harness.jobs.replay_pairs import arm_of
 from harness.record.replay import Replayed
 from harness.record.replay_baseline import Recorded
 from harness.report.page import console_on
-from harness.report.replay_compare import render_compared
+from harness.report.replay_compare import difference, render_compared
+from harness.report.replay_compare_arms import render_arms
 from harness.report.replay_explain import render_explained
 from harness.report.replay_gate import render_gated
 from kpis.prices import shipped_prices
@@ -37,7 +41,7 @@ def printed(render: Callable[[Console], None]) -> list[str]:
     return said
 
 
-def arm(folder: Path, *passed: bool, prompt: int = 100) -> Replayed:
+def arm(folder: Path, *passed: bool | None, prompt: int = 100) -> Replayed:
     for at, each in enumerate(passed):
         put(folder / f"{at}.jsonl", verdicts(f"c{at}", passed=each, prompt=prompt))
     return replay([str(folder)], Asked(shipped_prices()), processes=1)
@@ -46,7 +50,7 @@ def arm(folder: Path, *passed: bool, prompt: int = 100) -> Replayed:
 @pytest.mark.parametrize("verbose", [False, True])
 def test_two_arms(verbose: bool, tmp_path: Path) -> None:
     arms = arm(tmp_path / "a", True, True, False), arm(tmp_path / "b", True, False, False, True, prompt=90)
-    said = printed(lambda console: render_compared(compare(*arms), (EVIL, "b"), console, verbose=verbose))
+    said = printed(lambda console: render_compared(compare(*map(arm_of, arms)), (EVIL, "b"), console, verbose=verbose))
     assert said[0] == "red verdict: pass: 3 runs, b: 4 runs, 3 pairs by case and replicate"
     assert said[1] == "1 run has no partner and no part in the differences."
     whole = " ".join(" ".join(said).split())
@@ -61,9 +65,39 @@ def test_two_arms_without_a_case_in_common(tmp_path: Path) -> None:
     busy("a").save(tmp_path / "a")
     busy("b").save(tmp_path / "b")
     arms = [replay([str(tmp_path / name)], Asked(shipped_prices()), processes=1) for name in ("a", "b")]
-    said = printed(lambda console: render_compared(compare(*arms), ("a", "b"), console, verbose=False))
+    said = printed(lambda console: render_compared(compare(*map(arm_of, arms)), ("a", "b"), console, verbose=False))
     assert said[0] == "a: 1 run, b: 1 run, 0 pairs by case and replicate"
     assert said[-1] == "open: no pair was judged in both arms."
+
+
+def test_what_is_not_judged_is_told(tmp_path: Path) -> None:
+    one, other = arm(tmp_path / "a", True, True, False), arm(tmp_path / "b", True, None, None, True)
+    said = " ".join(
+        printed(lambda console: render_arms(compare_arms({"a": one, "b": other}), [None], console, verbose=False))
+    )
+    assert "2 pairs not judged in both arms, and in no cell of these." in said
+    assert "1 verdict without a partner, and in no cell of these." in said
+    assert "open: 2 pairs may yet be passed by the first arm alone." in said
+    assert "b: 2 of 2 verdicts passed, 2 not judged, " in said
+
+
+def test_three_arms(tmp_path: Path) -> None:
+    arms = {name: arm(tmp_path / name, True, name != EVIL, False) for name in ("a", EVIL, "c" * 40)}
+    said = printed(lambda console: render_arms(compare_arms(arms), [None, None], console, verbose=False))
+    whole = " ".join(" ".join(said).split())
+    assert (
+        "permutation: -1 passes for the second, one-sided p 1.0000, exact over all 216 labellings of 3 arms in 3"
+        in whole
+    )
+    assert "all arms, over 3 runs that each of them has" in said
+    assert "a is on no front: unknown cost, authority_loss_rate, state_stale_rate and 8 more" in whole
+
+
+def test_a_difference_says_its_unit_beside_its_numbers() -> None:
+    row, metric = row_of("cost_computed_usd"), Metric("cost_computed_usd", 1.0, Basis.FORMULA)
+    pair = metric_pair(metric, metric, [(metric, replace(metric, value=0.5))] * 3)
+    assert difference(pair) == "median -0.5, mean -0.5 [-0.5, -0.5] USD; better 3, alike 0, worse 0"
+    assert row.unit.value == "usd"
 
 
 @pytest.mark.parametrize("verbose", [False, True])
@@ -92,7 +126,7 @@ def test_a_number_without_a_value(tmp_path: Path) -> None:
     found = Metric(row.id, None, Basis.COUNT, undefined="nobody said it " * 9)
     said = printed(lambda console: render_explained(row, found, [], console, most=3))
     assert said[0].startswith("cache_hit_ratio: unknown: nobody said it")
-    assert said[-1] == "It is a sum over everything that was read; no line stands out."
+    assert said[-1] == "No line of what was read stands behind it."
 
 
 def test_a_number_with_bounds_details_and_lines() -> None:

@@ -17,9 +17,9 @@ from kpis.formulas.paired.bootstrap import Interval, bootstrap, mulberry32
 from kpis.formulas.paired.deltas import incomparable, paired_deltas
 from kpis.formulas.paired.describe import describe
 from kpis.formulas.paired.disagreement import PassedRun, disagreement
-from kpis.formulas.paired.noninferiority import availability_gate, cost_gate, non_inferior
-from kpis.formulas.paired.pass_k import pass_by_combinations, pass_by_windows
-from kpis.formulas.paired.permutation import blocks_of, exact, sampled
+from kpis.formulas.paired.noninferiority import availability_gate, cost_gate, non_inferior, undecided
+from kpis.formulas.paired.pass_k import pass_by_combinations, pass_by_windows, pass_k
+from kpis.formulas.paired.permutation import MOST_EXACT, blocks_of, exact, permuted, sampled
 from kpis.formulas.paired.tally import tally
 from kpis.terms.context_run import RunHeader, Tokenizer
 from kpis.terms.context_words import PriceBasis
@@ -86,7 +86,7 @@ class TestDeltas:
         assert made.interval == Interval(1, 1, 1, 3)
 
     def test_runs_that_are_not_alike_stay_out_of_one_table(self) -> None:
-        one = RunHeader("r", "c", "arm", 0, "h", "p", "none", Tokenizer("t", PriceBasis.METERED), ("s",), model="m")
+        one = RunHeader("r", "c", "arm", 0, "h", "p", Tokenizer("t", PriceBasis.METERED), ("s",), "none", model="m")
         other = replace(one, arm="basic", run_id="q", tokenizer=Tokenizer("t", PriceBasis.ESTIMATED), concurrency=2)
         assert incomparable(one, replace(one, arm="basic")) == []
         assert incomparable(one, other) == ["tokenizer", "concurrency"]
@@ -117,6 +117,14 @@ class TestDisagreement:
         table = disagreement([], [])
         assert non_inferior(table) is GateState.OPEN
         assert non_inferior(table, mode=Mode.REFERENCE) is GateState.SATISFIED
+
+    def test_a_pair_that_may_yet_be_lost_leaves_it_open(self) -> None:
+        pairs = [(True, None), (False, None), (None, None), (None, False), (None, True), (True, True), (True, False)]
+        assert undecided(pairs) == 4
+        table = disagreement(runs(True), runs(True))
+        assert non_inferior(table, undecided_pairs=1) is GateState.OPEN
+        lost = disagreement(runs(False), runs(True))
+        assert non_inferior(lost, undecided_pairs=1) is GateState.VIOLATED
 
     @given(st.lists(st.tuples(st.booleans(), st.booleans())), st.randoms())
     def test_the_order_of_runs_does_not_matter(self, pairs, random) -> None:
@@ -156,6 +164,20 @@ class TestPermutation:
         made = exact([{"a": 1, "b": 1}] * 3, "a", "b")
         assert (made.observed, made.p) == (0, 1)
 
+    def test_blocks_in_which_all_scored_alike_count_as_labellings(self) -> None:
+        made = exact([{"a": 1, "b": 1, "c": 1}, {"a": 1, "b": 0, "c": 0}], "a", "b")
+        assert (made.observed, made.reaching, made.total) == (1, 6 * 2, 6 * 6)
+
+    def test_it_is_exact_up_to_so_many_blocks_that_differ_and_sampled_beyond(self) -> None:
+        alike, apart = {"a": 1, "b": 1}, {"a": 1, "b": 0}
+        assert permuted([alike] * (MOST_EXACT + 1) + [apart], "a", "b").exact
+
+    def test_what_takes_too_long_exactly_is_sampled(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr("kpis.formulas.paired.permutation.MOST_EXACT", 1)
+        made = permuted([{"a": 1, "b": 0}] * 2, "a", "b")
+        assert (made.exact, made.total) == (False, 20_000)
+        assert made == permuted([{"a": 1, "b": 0}] * 2, "a", "b")
+
     def test_a_sampled_one_is_never_zero(self) -> None:
         blocks = [{"a": 1, "b": 0}] * 40
         assert sampled(blocks, "a", "b", samples=50).p == 1 / 51
@@ -184,6 +206,14 @@ class TestPassK:
     def test_by_combinations(self) -> None:
         made = pass_by_combinations(self.TASKS, 2)
         assert (made.value, made.tasks, made.too_few) == (0.75, 2, 1)
+
+    def test_both_at_each_power_of_two_and_at_the_most(self) -> None:
+        assert [(each.k, each.windows.value) for each in pass_k({"a": [True, True, False]})] == [
+            (1, pytest.approx(2 / 3)),
+            (2, 0.5),
+            (3, 0),
+        ]
+        assert pass_k({}) == pass_k({"a": []}) == ()
 
     def test_without_enough_replicates_there_is_none(self) -> None:
         assert pass_by_windows(self.TASKS, 5).value is None

@@ -85,14 +85,16 @@ def test_a_branch_that_was_left_is_followed_apart() -> None:
     assert not causes(requests)
 
 
-def test_a_silent_cache_is_undefined_and_no_break() -> None:
+def test_a_silent_cache_is_undefined_and_so_are_its_breaks() -> None:
     requests = [
         request(0, tokens=Tokens(fresh_in=50_000, out_total=1)),
         request(1, tokens=Tokens(fresh_in=9, out_total=1)),
     ]
     found = metrics(parts(run(requests)))
-    assert found["cache_hit_ratio"].value is None
-    assert found["cache_breaks"].value == 0
+    for name in ("cache_hit_ratio", "cache_breaks", "cache_break_tokens", "cache_rewritten_tokens"):
+        assert found[name].value is None, name
+    assert found["cache_break_cost_usd"].value is None
+    assert found["cache_breaks"].undefined == "1 of 1 requests cannot be held against the one before them"
 
 
 def test_lost_and_rewritten_tokens_differ_after_a_compaction() -> None:

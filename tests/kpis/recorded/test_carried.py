@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kpis.formulas.recorded.carried import BY, NO_FILE, RESIDUAL, CarriedParts, carried_parts
+from kpis.formulas.recorded.carried import BY, NO_FILE, RESIDUAL, CarriedParts, by_kind, carried_parts
 from kpis.formulas.recorded.shares import split
 from kpis.formulas.recorded.view import view_of
 from kpis.terms.recorded import RecordedRun
@@ -82,11 +82,55 @@ def test_whole_requests_go_to_their_agent_model_project_branch_and_day() -> None
         request(1, write=70, thread_id="side", model="tiered", file="b.jsonl", at=1_767_225_600_000 - 1),
     ]
     recorded = run(requests, threads=threads, recordings=recordings)
-    assert rows(recorded, "agent") == {"main": (100, 0), "subagent search": (70, 0)}
+    assert rows(recorded, "agent") == {"main": (100, 0), "subagent search, reading unknown: side": (70, 0)}
     assert rows(recorded, "model") == {"small": (100, 0), "tiered": (70, 0)}
     assert rows(recorded, "project") == {"p": (170, 0)}
     assert rows(recorded, "branch") == {"b": (170, 0)}
     assert rows(recorded, "day") == {"2026-01-01": (100, 0), "2025-12-31": (70, 0)}
+
+
+def agents(*kinds: str) -> RecordedRun:
+    """A main thread that started a sub-agent of each kind and went on after all but the last."""
+    threads = [Thread("main", ThreadKind.MAIN)]
+    requests, calls, side = [], [], []
+    for at, kind in enumerate(kinds):
+        threads.append(Thread(f"s{at}", ThreadKind.SUBAGENT, "main", f"c{at}", agent=kind))
+        requests.append(request(at, fresh=10))
+        calls.append(call(at, at, ToolOp.SPAWN, f"a{at}", spawned_thread=f"s{at}"))
+        side.append(request(100 + at, fresh=7 + at, thread_id=f"s{at}"))
+    return run([*requests, *side], calls, threads=tuple(threads))
+
+
+def test_each_sub_agent_has_a_row_that_says_whether_it_was_read() -> None:
+    found = by(agents("search", "search", "review"), "agent")
+    assert {key: (row.calls, row.initial) for key, row in found.rows.items()} == {
+        "main": (3, 10),
+        "subagent search, result read: s0": (1, 7),
+        "subagent search, result read: s1": (1, 8),
+        "subagent review, result never read: s2": (1, 9),
+    }
+
+
+def test_of_many_runs_sub_agents_are_told_by_kind() -> None:
+    whole = by(agents("search", "search", "review"), "agent") + by(agents("search"), "agent")
+    found = by_kind(whole)
+    assert {key: row.calls for key, row in found.rows.items()} == {
+        "main": 4,
+        "subagent search, result read": 2,
+        "subagent search, result never read": 1,
+        "subagent review, result never read": 1,
+    }
+    assert (found.prompt, found.output, found.cost) == (whole.prompt, whole.output, whole.cost)
+    assert sum(row.initial + row.carried for row in found.rows.values()) == found.prompt
+
+
+def test_a_result_without_a_known_size_is_counted_as_such() -> None:
+    calls = [call(0, 0, result_bytes=None), call(1, 0, ToolOp.SEARCH), call(2, 0, ToolOp.SEARCH, result_bytes=None)]
+    found = by(run(BASE, calls), "tool")
+    assert (found.rows["Read"].unsized, found.rows["search"].unsized, found.rows[RESIDUAL].unsized) == (1, 1, 0)
+    assert (found.rows["Read"].initial, found.rows["search"].initial, found.unsized) == (0, 100, 2)
+    last = [call(0, 2, result_bytes=None)]
+    assert by(run(BASE, last), "tool").unsized == 0  # no later prompt holds it
 
 
 def test_new_tokens_pay_as_what_was_written_and_the_rest_as_what_was_read() -> None:

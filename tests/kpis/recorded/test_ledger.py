@@ -59,6 +59,21 @@ def test_a_hook_and_a_retry_have_their_own_clocks() -> None:
     assert found == {"hook": 2, "retry": 5, "model": 13}
 
 
+def test_an_answer_after_a_retry_began_with_the_attempt_that_failed() -> None:
+    """No input opens it, and the client's clock of the turn must not take the model's time for its own."""
+    events = [
+        Event(EventKind.RETRY, "main", t=26, duration_ms=4),
+        Event(EventKind.HOOK, "main", t=41, duration_ms=41, detail="turn_duration"),
+    ]
+    turns = [Turn("main", 0, UserKind.HUMAN, 0, 41)]
+    found = spent(run([request(0, at=25), request(1, at=40)], turns=turns, events=events))
+    assert found == {"model": 25 + 10, "retry": 4, "harness": 2}
+    early = [Event(EventKind.RETRY, "main", t=2, duration_ms=3)]
+    assert spent(run([request(0, at=25), request(1, at=40)], turns=turns, events=early)) == {
+        "retry": 3, "model": 22, "unattributed": 16,
+    }  # fmt: skip
+
+
 def test_what_sub_agents_do_is_their_parents_wait() -> None:
     threads = (Thread("main", ThreadKind.MAIN), Thread("s1", ThreadKind.SUBAGENT), Thread("s2", ThreadKind.SUBAGENT))
     side = [request(n, at=6 + n, thread_id=f"s{1 + n % 2}") for n in range(2, 6)]
@@ -120,6 +135,13 @@ def test_a_turn_ends_where_a_person_speaks_again() -> None:
     turns = [Turn("main", 0, UserKind.HUMAN, 10), Turn("main", 1, UserKind.HUMAN, 50)]
     pieces = turn_ledgers(view_of(run([request(0, at=0), request(1, at=14), request(2, at=60)], turns=turns)))
     assert [(piece.index, piece.start, piece.parts.wall) for piece in pieces] == [(-1, 0, 10), (0, 10, 40), (1, 50, 10)]
+    assert [(piece.file, piece.line) for piece in pieces] == [("a.jsonl", 1), ("a.jsonl", 11), ("a.jsonl", 21)]
+
+
+def test_a_turn_without_an_answer_has_no_place() -> None:
+    turns = [Turn("main", 0, UserKind.HUMAN, 0), Turn("main", 1, UserKind.HUMAN, 50, 70)]
+    pieces = turn_ledgers(view_of(run([request(0, at=4)], turns=turns)))
+    assert [(piece.file, piece.line) for piece in pieces] == [("a.jsonl", 1), (None, None)]
 
 
 @given(recorded_runs())
@@ -133,7 +155,7 @@ def test_the_shares_add_up_to_the_wall(recorded: RecordedRun) -> None:
 def test_the_ledgers_of_turns_add_up_to_that_of_the_run(recorded: RecordedRun) -> None:
     found = ledger(recorded)
     pieces = turn_ledgers(view_of(recorded))
-    for name in ["wall", *NAMES]:
+    for name in ["wall", "tool_overlap", "agent_overlap", *NAMES]:
         assert sum(getattr(piece.parts, name) for piece in pieces) == getattr(found, name), name
 
 

@@ -94,7 +94,7 @@ def test_a_sub_agent_of_a_branch_that_was_left_is_unread() -> None:
 
 def test_a_sub_agent_without_its_call_is_neither_read_nor_unread() -> None:
     found = metrics(parts(run([request(0), WORK], threads=THREADS)))
-    assert found["subagents_unread"].value == 0
+    assert (found["subagents_unread"].value, found["subagent_unread_tokens"].value) == (None, None)
     assert dict(found["subagents"].detail)["unlinked"] == 1
 
 

@@ -200,7 +200,8 @@ def test_what_reads_a_text_is_not_asked() -> None:
 
 
 def test_what_is_seen_is_what_is_there() -> None:
-    assert judged([step()]).present == {Need.TOOL_CALLS, Need.COST}
+    assert judged([step()]).present == {Need.TOOL_CALLS, Need.TOOL_OUTPUTS, Need.COST}
+    assert judged([step(got=None)]).present == {Need.TOOL_CALLS, Need.COST}, "a call of which no result is on record"
     assert of(judged([step()]), FAILURE).saw == (Need.TOOL_CALLS,)
     assert judged([], Cost(None, None)).present == frozenset()
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.judge.evaluation.accuracy import Labelling
+from harness.judge.evaluation.accuracy import Counts, Labelling
 from harness.judge.evaluation.coverage import Status
 from harness.judge.evaluation.judge import Evaluation, Role, judge
 from harness.judge.evaluation.provenance import config_hash, ruleset_hash
@@ -18,7 +18,8 @@ from harness.judge.evaluation.scores import tally
 from harness.judge.evaluation.uncertainty import ByDefinition, ByPolicy, Published, Unmeasured
 from kpis.terms.claim import VerdictState
 from kpis.terms.evaluation import Finding
-from kpis.terms.evaluation_settings import PROFILES, Settings
+from kpis.terms.evaluation_case import CustomRule
+from kpis.terms.evaluation_settings import DEFAULT_PRIOR, PROFILES, Settings
 from kpis.terms.evaluation_words import Bundle, Correction, Need, Question, RuleKind, SkipClass, ThresholdSource
 from tests.harness.judge.evaluation.made import (
     AS_REFERENCE,
@@ -163,6 +164,7 @@ def test_correction_smoothed_accuracy_and_prior_from_config() -> None:
         (replace(AS_REFERENCE, prior=0.1), 1.0, 0.5, False),
         (Settings(), 0.9703, 0.5, False),
         (rare, 0.7841, 0.1, True),
+        (replace(Settings(), prior=DEFAULT_PRIOR), 0.9703, 0.5, True),  # somebody said so
     ):
         known = all_of([fired(DETECTORS["loop"])], settings).results[0].uncertainty
         assert isinstance(known, Published)
@@ -211,6 +213,15 @@ def test_labels_of_people_vouch_for_no_detector_without_a_row() -> None:
         confidence = judge(findings, OUTPUT, Settings(), verified).verdict.confidence
         assert confidence is not None
         assert confidence.value == sure
+
+
+def test_a_table_says_what_it_lacks() -> None:
+    one_sided = replace(TABLE, rows={"no_pii": Counts(tp=3, fp=0, fn=1, tn=0)})
+    found = judge([quiet(DETECTORS["pii"]), quiet(DETECTORS["stub"])], OUTPUT, Settings(), one_sided)
+    assert [each.uncertainty for each in found.results] == [
+        Unmeasured("the accuracy table reference-0.10.0 lacks violations or clean cases for it"),
+        Unmeasured("the accuracy table reference-0.10.0 has no row for it"),
+    ]
 
 
 def test_the_accuracy_of_another_version_is_none() -> None:
@@ -278,3 +289,20 @@ def test_passed_is_the_state_and_nothing_else(choices: list[int], corrections: f
     if all(choice == 2 for choice in choices):
         assert not found.verdict.passed
     assert found.tally.evaluated + found.tally.skipped == 6
+
+
+def test_correction_rules_in_hash() -> None:
+    """A rule that somebody wrote has no version, and its name says nothing of its pattern."""
+    mine = facts("mine", RuleKind.POLICY, custom=True)
+    patterns = [CustomRule("mine", "regex_match", {"pattern": each}) for each in ("sweep", "zebra")]
+    one, other = (quiet(replace(mine, definition=each.digest)) for each in patterns)
+    told = {
+        settings is AS_REFERENCE: [all_of([each], settings).provenance for each in (one, other)]
+        for settings in (AS_REFERENCE, Settings())
+    }
+    first, second = told[False]
+    assert first is not None
+    assert second is not None
+    assert first.ruleset != second.ruleset
+    assert first == replace(second, ruleset=first.ruleset)
+    assert told[True][0] == told[True][1]

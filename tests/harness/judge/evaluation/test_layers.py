@@ -11,9 +11,17 @@ from harness.judge.evaluation.judge import Evaluation, judge
 from harness.judge.evaluation.layers import Consulted, by_prior, compose, tau
 from harness.judge.evaluation.risk import RiskEstimate
 from kpis.terms.claim import Confidence, VerdictBasis, VerdictState
-from kpis.terms.evaluation import Finding
+from kpis.terms.evaluation import Finding, RuleFacts
 from kpis.terms.evaluation_settings import Settings
-from kpis.terms.evaluation_words import Correction, FailureClass, Need, RuleKind, SkipClass, ThresholdSource
+from kpis.terms.evaluation_words import (
+    Bundle,
+    Correction,
+    FailureClass,
+    Need,
+    RuleKind,
+    SkipClass,
+    ThresholdSource,
+)
 from tests.harness.judge.evaluation.made import (
     AS_REFERENCE,
     COST,
@@ -216,7 +224,46 @@ def test_correction_asked_evidence_counts() -> None:
     unsent = judge([loop], carried - {Need.TOOL_OUTPUTS}, replace(OWN, **wanted), TABLE).verdict
     assert unsent.by == ("tool_outputs",)
     unseen = [skipped(DETECTORS["loop"], SkipClass.DEFEATED), CLEAN]
-    assert judge(unseen, carried, replace(OWN, **wanted), TABLE).verdict.by == ("tool_calls",), "the one rule gave up"
+    gave_up = judge(unseen, carried, replace(OWN, **wanted), TABLE).verdict
+    assert gave_up.by == ("tool_calls", "no_tool_loop"), "the one rule that could have used them gave up"
+
+
+@pytest.mark.parametrize("skip", [SkipClass.DEFEATED, SkipClass.CONFIG_INVALID])
+@pytest.mark.parametrize(
+    ("silent", "chosen", "waits"),
+    [
+        (COST, {}, True),
+        (BLOCKLIST, {}, True),
+        (DETECTORS["stub"], {}, True),
+        (DETECTORS["loop"], {}, True),
+        (DETECTORS["loop"], {"on_critical_skipped": "pass"}, True),
+        (facts("model_says", RuleKind.JUDGMENT), {}, True),
+        (KEYWORDS, {}, False),
+        (KEYWORDS, {"defaults_gate": True}, True),
+        (LENGTH, {}, False),
+    ],
+)
+def test_correction_unanswered_is_not_clean(
+    silent: RuleFacts, chosen: dict[str, Any], waits: bool, skip: SkipClass
+) -> None:
+    findings = [CLEAN, skipped(silent, skip)]
+    waiting = (UNKNOWN, "required_evidence_missing", (silent.name,))
+    assert said(findings, OWN, **chosen) == (waiting if waits else (PASS, "clean", ()))
+    assert said(findings, **chosen) == (PASS, "clean", ())
+    assert said([CLEAN, skipped(silent)], OWN, **chosen) == (PASS, "clean", ()), "it was not asked"
+    assert said([*findings, VETO], OWN, **chosen) == (FAIL, "detector_veto", ("no_pii",))
+    assert said([*findings, RISKY], OWN, **chosen)[:2] == (FAIL, "risk_over_loss"), "a fail waits for nothing"
+
+
+def test_a_bundle_waits_for_its_own_rules_only() -> None:
+    elsewhere = replace(quiet(DETECTORS["stub"]), rule=replace(DETECTORS["stub"], bundle=Bundle.CUSTOM))
+    found = judged([CLEAN, elsewhere, skipped(DETECTORS["pii"], SkipClass.DEFEATED)], OWN)
+    assert found.categories is not None
+    assert {name: each.passed for name, each in found.categories.items()} == {
+        Bundle.SAFETY: False,
+        Bundle.CUSTOM: True,
+    }
+    assert found.verdict.risk is not None, "what is known is told"
 
 
 def test_correction_unmeasured_is_not_clean() -> None:

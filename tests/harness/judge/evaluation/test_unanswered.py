@@ -11,7 +11,7 @@ from harness.judge.evaluation.unanswered import left_open
 from kpis.terms.claim import VerdictBasis, VerdictState
 from kpis.terms.evaluation import Finding
 from kpis.terms.evaluation_settings import Settings
-from kpis.terms.evaluation_words import Bundle, Need
+from kpis.terms.evaluation_words import Bundle, Need, SkipClass
 from tests.harness.judge.evaluation.made import DETECTORS, TABLE, fired, quiet, skipped
 
 OPEN = "no_silent_tool_failure"
@@ -73,3 +73,45 @@ def test_a_bundle_that_asked_nothing_of_it_keeps_its_word() -> None:
     left = left_open(judged(other, SILENT), [OPEN], Settings())
     assert left.categories is not None
     assert (left.categories[Bundle.COST].passed, left.categories[Bundle.SAFETY].passed) == (True, None)
+
+
+CRITICAL = skipped(DETECTORS["silent"], critical=True)
+STATES = {"unknown": VerdictState.UNKNOWN, "fail": VerdictState.FAIL}
+
+
+@pytest.mark.parametrize("choice", STATES)
+def test_a_critical_rule_among_them_decides_as_the_settings_say(choice: str) -> None:
+    settings = Settings(on_critical_skipped=choice)
+    risky = fired(DETECTORS["fabrication"])
+    for findings in ([STUB, CRITICAL], [STUB, risky, CRITICAL]):
+        left = left_open(judged(*findings, settings=settings), [OPEN, "no_tool_loop"], settings)
+        assert (left.verdict.state, left.verdict.basis) == (STATES[choice], VerdictBasis.CRITICAL_UNKNOWN)
+        assert (left.verdict.by, left.verdict.risk) == ((OPEN,), None), "the layer of the risk was not reached"
+        assert [(each.rule, each.setting) for each in left.interpretations if each.severity == "block"] == [
+            (OPEN, "onCriticalSkipped")
+        ]
+        assert left.categories is not None
+        assert left.categories[Bundle.SAFETY].passed is False
+
+
+def test_a_layer_above_that_of_a_critical_rule_has_decided() -> None:
+    settings = Settings(on_critical_skipped="unknown")
+    veto = left_open(judged(fired(DETECTORS["pii"]), CRITICAL, settings=settings), [OPEN], settings).verdict
+    assert (veto.state, veto.basis, veto.by) == (VerdictState.FAIL, VerdictBasis.DETECTOR_VETO, ("no_pii",))
+    nothing = left_open(judged(CRITICAL, settings=settings), [OPEN], settings).verdict
+    assert (nothing.state, nothing.basis) == (VerdictState.UNKNOWN, VerdictBasis.NO_RULES)
+
+
+def test_what_is_critical_and_open_already_is_joined() -> None:
+    settings = Settings()
+    broken = skipped(DETECTORS["pii"], SkipClass.DEFEATED, critical=True)
+    left = left_open(judged(STUB, broken, CRITICAL, settings=settings), [OPEN], settings).verdict
+    assert (left.basis, left.by) == (VerdictBasis.CRITICAL_UNKNOWN, ("no_pii", OPEN))
+
+
+def test_where_critical_rules_may_be_silent_the_others_may_not() -> None:
+    settings = Settings(on_critical_skipped="pass")
+    clean = judged(STUB, CRITICAL, settings=settings)
+    assert left_open(clean, [OPEN], settings) is clean
+    left = left_open(clean, [OPEN, "no_tool_loop"], settings).verdict
+    assert (left.basis, left.by) == (VerdictBasis.REQUIRED_EVIDENCE_MISSING, ("no_tool_loop",))

@@ -1,0 +1,111 @@
+"""``replay --compare ARM_A ARM_B ...``: read each arm with the verdicts on it, and show and write how they stand."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from harness.cli.exits import Exit, highest
+from harness.cli.replay import exit_code, read, tell_unmatched
+from harness.cli.streams import say
+
+if TYPE_CHECKING:
+    from harness.jobs.replay import Asked
+    from harness.jobs.replay_compare_arms import ComparedArms
+    from harness.jobs.replay_compare_context import ComparedContexts
+    from harness.record.replay import Replayed
+
+__all__ = ["arm_names", "compare_folders"]
+
+
+def arm_names(paths: Sequence[str]) -> list[str]:
+    """What the arms are called: the last part of each path, or the whole where two end alike."""
+    short = [Path(path).name or path for path in paths]
+    seen = Counter(short)
+    return [name if seen[name] == 1 else str(Path(path)) for name, path in zip(short, paths, strict=True)]
+
+
+def compare_folders(arguments: argparse.Namespace, asked: Asked) -> Exit:
+    """Read all arms and say how each stands to the first, and all of them to one another."""
+    from harness.jobs.replay_compare_arms import compare_arms
+    from harness.jobs.replay_compare_context import compare_contexts
+    from harness.jobs.replay_oracles import of_arm
+
+    names = arm_names(arguments.compare)
+    arms: dict[str, Replayed] = {}
+    for name, path in zip(names, arguments.compare, strict=True):
+        arms[name] = read(arguments, [path], replace(asked, oracles=of_arm(asked.oracles, name, names)))
+    codes = [exit_code(arm) for arm in arms.values()]
+    if Exit.UNUSABLE in codes:
+        return Exit.UNUSABLE
+    lines = {name: _lines_on(arm, asked, name, names) for name, arm in arms.items()}
+    if (fault := _of_several(lines, arguments.oracles)) is not None:
+        say(fault)
+        return Exit.UNUSABLE
+    every = {check.line for checks in asked.oracles.values() for check in checks}
+    missed = len(every.difference(*lines.values()))
+    if missed == len(every):
+        tell_unmatched(asked, [])
+    first, *others = arms.values()
+    contexts = [compare_contexts(first.contexts, arm.contexts) if _both(first, arm) else None for arm in others]
+    _put(arguments, compare_arms(arms), contexts, asked.table.name, (missed, len(every)))
+    return highest(codes)
+
+
+def _both(one: Replayed, other: Replayed) -> bool:
+    return bool(one.contexts and other.contexts)
+
+
+def _lines_on(arm: Replayed, asked: Asked, name: str, names: Sequence[str]) -> set[int]:
+    """The lines of the verdicts that are on a run of ``arm``."""
+    from harness.jobs.replay_judged import matched
+    from harness.jobs.replay_oracles import of_arm
+
+    own = of_arm(asked.oracles, name, names)
+    return {line for run in arm.runs for line in matched(own, run)}
+
+
+def _of_several(lines: Mapping[str, set[int]], oracles: str | None) -> str | None:
+    """The sentence that refuses a verdict on runs of two arms, which would make them equal; None if there is none."""
+    seen = Counter(line for own in lines.values() for line in own)
+    line = min((line for line, arms in seen.items() if arms > 1), default=None)
+    if line is None:
+        return None
+    one, other, *_ = (name for name, own in lines.items() if line in own)
+    return (
+        f'{oracles}, line {line} is on runs of {one} and of {other}, and would make both the same. Add "arm": "{one}" '
+        "or the run's id to it: python -m harness replay --compare ARM_A ARM_B --oracles FILE"
+    )
+
+
+def _put(
+    arguments: argparse.Namespace,
+    compared: ComparedArms,
+    contexts: Sequence[ComparedContexts | None],
+    prices: str,
+    verdicts: tuple[int, int],
+) -> None:
+    """The file first, in case a reader of the page goes away."""
+    from harness.jobs.replay_compare_file import encode_arms
+    from harness.record.store import write_atomic
+    from harness.report.lines import put_text
+    from harness.report.page import console_on
+    from harness.report.replay_compare_arms import render_arms
+
+    to_stdout = arguments.json == "-"
+    missed, every = verdicts
+    if arguments.json is not None:
+        blob = encode_arms(compared, contexts, prices, missed)
+        if to_stdout:
+            sys.stdout.buffer.write(blob)
+        else:
+            write_atomic(Path(arguments.json), blob)
+    console = console_on(sys.stderr if to_stdout else sys.stdout)
+    render_arms(compared, contexts, console, verbose=arguments.verbose)
+    if missed:
+        put_text(console, f"{missed:,} of {every:,} verdicts are on no run of any arm.")

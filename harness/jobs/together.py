@@ -1,8 +1,9 @@
-"""Points that one opening may serve: counts of one probe at one parameter point, of one runtime on one workload.
+"""Points that one opening may serve: counts, or ratios, of one probe at one parameter point, runtime and workload.
 
 A probe with ``open_all`` does their common work once in a process and hands all of them over (see
 :class:`harness.measure.clock.Probe`). Whether it has one only the worker knows; here is said who could gain, and what
-of a worker's answer belongs to whom. Timed points are never among them: each has processes of its own.
+of a worker's answer belongs to whom. Ratios of times share their rounds; timed points are never among them: each has
+processes of its own.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from harness.jobs.plan import PlannedPoint
 
 __all__ = ["TASKS", "beside", "handed_over"]
 
-TASKS = ("discover", "tally")
-"""The questions that a count is asked, each of a process of its own."""
+TASKS = ("discover", "tally", "ratio")
+"""The questions that a count or a ratio is asked, each of a process of its own."""
 
 
 def beside(points: Iterable[PlannedPoint]) -> dict[str, list[PlannedPoint]]:

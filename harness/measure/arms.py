@@ -1,7 +1,8 @@
 """Times the arms of a ratio: part by part, round by round, all in one process.
 
 Both sides see the same machine in the same seconds, and no part is stamped that the probe did not name. It adds up what
-it stamped and leaves it to the probe which parts make a side. Part of the worker: standard library only.
+it stamped and leaves it to the probe which parts make a side; ratios of the same parts may share their rounds. Part of
+the worker: standard library only.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from harness.measure.clock import Arms, clock_fault, is_async, stamp
+from harness.measure.clock import Arms, Undefined, clock_fault, is_async, stamp
 from harness.measure.handed import described, tally_fault
-from harness.measure.opening import Opened, Refused
+from harness.measure.opening import Opened, Refused, refusal, refused
 from harness.measure.timing import Loop, stamp_async
 
 __all__ = ["run", "time_round"]
@@ -38,11 +39,29 @@ def time_round(measured: Arms, loop: Loop) -> dict[str, int]:
 def run(job: Mapping[str, Any], opened: Opened) -> dict[str, Any]:
     """The ratio of ``values`` rounds of this process, as plain JSON values.
 
+    ``beside`` has, by KPI, the answers of those that were opened with it, of the same rounds.
+
     Raises:
         Refused: a side takes no time that this clock could tell, or what the probe made of the rounds is no ratio.
     """
     rounds = [time_round(opened.what, opened.loop) for _ in range(job["values"])]
-    plain = described(opened.what.ratio(rounds))
+    answer = _answer(opened.what, rounds)
+    if opened.beside:
+        answer["beside"] = {name: _beside(what, rounds) for name, what in opened.beside.items()}
+    return answer
+
+
+def _beside(what: Any, rounds: Sequence[Mapping[str, int]]) -> dict[str, Any]:
+    try:
+        if isinstance(what, Undefined):
+            raise refused(what)
+        return _answer(what, rounds)
+    except Exception as error:  # whatever it is, it is of that ratio alone
+        return refusal(error)
+
+
+def _answer(what: Any, rounds: Sequence[Mapping[str, int]]) -> dict[str, Any]:
+    plain = described(what.ratio(rounds))
     fault = tally_fault(plain)
     sides = (plain["numerator"], plain["denominator"])
     if fault is None and not (sides[1] and sides[0] > 0):

@@ -148,7 +148,8 @@ class Probe(Protocol):
 
     A probe whose counts share their work may have ``open_all`` besides, which is called as ``open`` is and returns, by
     KPI, a :class:`Tally` or an :class:`Undefined` for the one that is asked for and for whichever others the same work
-    has counted at that point. It is asked where more than one of them is wanted.
+    has counted at that point. It is asked where more than one of them is wanted. It may return :class:`Arms` that have
+    the same parts: then the rounds of the one that is asked for, checked by it, are handed to the ``ratio`` of each.
     """
 
     kpis: ClassVar[frozenset[str]]

@@ -133,10 +133,19 @@ def open_slice(job: Mapping[str, Any]) -> Opened:
 
 
 def _parted(found: Any, job: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """What ``open_all`` gave the job's KPI, and what it gave those that are wanted beside it: counts and refusals."""
+    """What ``open_all`` gave the job's KPI, and what it gave those that are wanted beside it.
+
+    Counts and refusals; where a ratio is timed, arms and refusals.
+    """
     if not isinstance(found, Mapping) or job["kpi"] not in found:
         raise Refused("error", f"open_all() returned {type(found).__name__} without an entry for {job['kpi']}.")
-    others = {name: found[name] for name in job["beside"] if isinstance(found.get(name), Tally | Undefined)}
+    timed = job["task"] == "ratio"
+    others = {
+        name: found[name]
+        for name in job["beside"]
+        if isinstance(found.get(name), Undefined)
+        or (hasattr(found.get(name), "ratio") if timed else isinstance(found.get(name), Tally))
+    }
     return found[job["kpi"]], others
 
 

@@ -61,11 +61,14 @@ class TreeArbiter:
         if not trees:
             return Decision(Ruling.EMPTY)
         asked: list[_Parts] = []
-        for tree in trees:
-            parts = self._parts(tree)
-            if parts is None:
-                return Decision(Ruling.OUTSIDE)
-            asked.append(parts)
+        try:
+            for tree in trees:
+                parts = self._parts(tree)
+                if parts is None:
+                    return Decision(Ruling.OUTSIDE)
+                asked.append(parts)
+        except TypeError:  # it is one thing and no list of any
+            return Decision(Ruling.OUTSIDE)
         asked = _outermost(asked)
         in_the_way = {lease.number: lease for parts in asked for lease in self._intersecting(parts)}
         if in_the_way:

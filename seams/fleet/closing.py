@@ -40,7 +40,7 @@ def closed(
         return Closing(number, Outcome.WOULD_CLOSE, f"{commit[:12]} bears it out; nothing was closed.")
     try:
         closer(candidate)
-    except Exception as error:  # whatever a tracker's client raises, the issue is not closed
+    except (Exception, SystemExit) as error:  # whatever a tracker's client raises, the issue is not closed
         return Closing(number, Outcome.CLOSE_FAILED, f"{type(error).__name__}: {str(error)[:200]}")
     return Closing(number, Outcome.CLOSED, f"{commit[:12]} bears it out.")
 
@@ -48,8 +48,8 @@ def closed(
 def _unwitnessed(held: Repository, undone: frozenset[str], candidate: Candidate) -> str | None:
     """Why the candidate's commit is no witness by diff now; None where it is one."""
     number, commit = candidate
-    if not _COMMIT.fullmatch(commit):
-        return f"{commit[:60]!r} is not the whole name of a commit."
+    if not isinstance(commit, str) or not _COMMIT.fullmatch(commit):
+        return f"{commit!r:.60} is not the whole name of a commit."
     if commit in undone:
         return f"{commit[:12]} was reverted by a later commit."
     message = messages(held, [commit])[commit]

@@ -28,6 +28,7 @@ from seams.contract.fleet_closure import (
     Witness,
 )
 from seams.engines.git import GitError, Repository, find
+from seams.fleet.audit_words import is_whole, unlimited, unnamed
 from seams.fleet.closing import closed
 from seams.fleet.commits import changed, count, main_of
 from seams.fleet.history import History, history_of
@@ -71,8 +72,10 @@ class RepositoryAudit:
         commit_limit: int = COMMIT_LIMIT,
     ) -> Audit:
         """See the contract."""
-        if issue_limit < 1 or commit_limit < 1:
-            return _failed("A limit below 1 reads nothing: take 1 or more. Run: python -m harness explain closure_rate")
+        paths = {"repository": repository, "export": export}
+        fault = unnamed(paths, main) or unlimited(issue_limit) or unlimited(commit_limit)
+        if fault is not None:
+            return _failed(fault)
         try:
             exported = read(export, issue_limit)
         except (OSError, ValueError) as error:  # a ValueError where the path holds a NUL
@@ -87,6 +90,8 @@ class RepositoryAudit:
 
     def candidates(self, audit: Audit, limit: int = 10) -> list[Candidate]:
         """See the contract."""
+        if not is_whole(limit):
+            raise TypeError(f"A limit of {limit!r:.80} is no whole number; give candidates() one.")
         witnessed = sorted((row for row in audit.rows if row.bucket is Bucket.OPEN_WITNESSED), reverse=True)
         return [
             Candidate(row.number, next(commit for commit, by in row.commits if by is Witness.DIFF))
@@ -102,6 +107,9 @@ class RepositoryAudit:
         closer: Callable[[Candidate], None] | None = None,
     ) -> list[Closing]:
         """See the contract. A repository that cannot be asked closes nothing."""
+        fault = unnamed({"repository": repository}, main)
+        if fault is not None:
+            return [Closing(each.number, Outcome.SKIP_UNWITNESSED, fault) for each in candidates]
         try:
             held = find(Path(repository))
             _, tip = main_of(held, main)

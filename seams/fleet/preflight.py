@@ -69,8 +69,8 @@ class DispatchGate:
             row = {"verdict": verdict.value, "cap": cap, "live": live, "limiter": limiter and limiter.value}
             try:
                 self._log.append({**row, "ns": time.perf_counter_ns() - began})
-            except OSError as error:
-                notes.append(f"The decision is not in the log: {error}.")
+            except (OSError, ValueError) as error:  # a name that no file has is a ValueError
+                notes.append(f"The decision is not in the log: {_told(error)}. Give log_to() another file.")
         return Decision(verdict, cap, live, limiter, seen, tuple(notes))
 
 
@@ -84,11 +84,21 @@ def _asked(
             notes.append(f"The check {name} has no answer" + (" and is left out." if name == "seats" else "."))
             return None
         return proved(answer)
-    except Exception as error:  # a check is anybody's, and whatever it raises, it has failed
-        said = " ".join(str(error)[: 2 * _SAID].split())[:_SAID] or type(error).__name__
-        said = "".join(sign if sign.isprintable() else "?" for sign in said)
-        notes.append(f"The check {name} {then}: {said.rstrip('.')}.")
+    except (Exception, SystemExit) as error:  # a check is anybody's, and whatever it raises, it has failed
+        notes.append(f"The check {name} {then}: {_told(error)}.")
         return None
+
+
+def _told(error: BaseException) -> str:
+    """What ``error`` says, in one line that no terminal obeys; where it says nothing, what it is."""
+    try:
+        text = str(error)
+    except Exception:  # the text of an error is as much anybody's as the error is
+        text = ""
+    said = " ".join(text[: 2 * _SAID].split())[:_SAID]
+    if not said or isinstance(error, SystemExit):
+        said = f"{type(error).__name__} {said}".strip()
+    return "".join(sign if sign.isprintable() else "?" for sign in said).rstrip(".")
 
 
 def _whole(value: object, least: int = 0) -> int:

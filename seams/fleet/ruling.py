@@ -64,7 +64,7 @@ def ruled(seen: Seen) -> tuple[SpawnVerdict, int | None, int | None, Limiter | N
         limits.append(_Bound(seats.total, Limiter.SEATS))
     least = min(limits, key=lambda bound: bound.workers)
     cap = max(least.workers, 0)
-    live = max(loop.alive if loop.target > 0 else 0, workers)
+    live = max(loop.alive if loop.target else 0, workers)
     limiter = Limiter.LEASES if 0 < cap <= live else least.by
     if verdict is None and seats is not None and seats.depleted and seats.total is not None:
         taken = seats.total <= before_seats and seats.leased > 0

@@ -28,7 +28,7 @@ from seams.contract.image import (
 from seams.session.core_files import PAGES, core_of
 from seams.session.dormancy import woken
 from seams.session.image_files import ImageFolder, named
-from seams.session.image_header import header_of, sealed
+from seams.session.image_header import header_of, require_key, sealed
 from seams.session.image_place import beside, moved
 from seams.session.image_tar import packed, unpacked
 from seams.session.quarantine import Screening
@@ -51,11 +51,11 @@ class LoadedImage:
 class SessionImages:
     """Dumps and loads images. With ``key``, what is dumped is sealed with it and nothing else is loaded.
 
-    ``digest``, where it is told, is that of the one image that is taken.
+    ``digest``, where it is told, is that of the one image that is taken. Raises as :func:`require_key`.
     """
 
     def __init__(self, key: bytes | None = None, digest: str | None = None) -> None:
-        self._key = key
+        self._key = None if key is None else require_key(key)
         self._digest = digest
 
     def dump(
@@ -65,7 +65,7 @@ class SessionImages:
 
         Raises:
             ValueError: the session has no id.
-            TypeError: its core image is another runtime's, or a value in it cannot be written as JSON.
+            TypeError: its core image is another runtime's, or a field of it is of another kind or cannot be JSON.
             ImageRefusedError: ``folder`` holds something that is no image, another writer does not let go of it, or
                 nobody could load what was dumped, or pack it.
         """
@@ -132,10 +132,12 @@ class SessionImages:
 
         Raises:
             ImageRefusedError: a part is not sound, although it is whole.
-            TypeError: the image was loaded by another runtime.
+            TypeError: the image was loaded by another runtime, or ``now`` is no whole number.
         """
         if not isinstance(loaded, LoadedImage):
             raise TypeError(f"A {type(loaded).__name__} is no image that was loaded here; load its folder.")
+        if now is not None and type(now) is not int:
+            raise TypeError(f"The moment {now!r:.60} is no whole number of Unix seconds; give one, or leave it out.")
         header, parts = loaded.header, loaded.parts
         when = int(time.time()) if now is None else now
         drive = drive_of(parts, header.id)

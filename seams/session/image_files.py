@@ -78,10 +78,17 @@ def named(place: Path) -> Path:
 
     Raises:
         ImageRefusedError: it ends in no name, or has a character that no path has.
+        TypeError: it is no path.
     """
+    _require_path(place)
     if place.name in ("", "..") or "\0" in str(place):
         raise ImageRefusedError(str(place), "names no file or folder; end it in a name.")
     return place
+
+
+def _require_path(place: object) -> None:
+    if not isinstance(place, Path):
+        raise TypeError(f"The place {place!r:.80} is no path; give pathlib.Path of it.")
 
 
 class Hidden(NamedTuple):
@@ -102,11 +109,13 @@ class ImageFolder:
 
     Raises:
         ImageRefusedError: there is no such folder, or none that may be looked into.
+        TypeError: what is given is no path.
     """
 
     __slots__ = ("_fd", "_path")
 
     def __init__(self, path: Path) -> None:
+        _require_path(path)
         self._path = path
         self._fd = -1
 

@@ -9,17 +9,27 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
 from seams.contract.image import HEADER, Header, ImageRefusedError, Migration, Part
-from seams.session.core_files import BODIES, INDEX, PAGES
+from seams.session.image_faults import (
+    EFFECTS,
+    END_OF_TIME,
+    MOST_BYTES,
+    PARTS,
+    SESSION,
+    TEXTS,
+    TIMES,
+    TRAJECTORY,
+    faults,
+)
 from seams.syscall.canonical import canonical
 
 __all__ = [
     "EFFECTS",
     "END_OF_TIME",
+    "LEAST_KEY",
     "MOST_BYTES",
     "PARTS",
     "SESSION",
@@ -27,33 +37,37 @@ __all__ = [
     "VERSION",
     "header_of",
     "is_header",
+    "require_key",
     "sealed",
 ]
 
 _KIND = "loopladder.image."
 VERSION = f"{_KIND}v1"
 
-SESSION, TRAJECTORY, EFFECTS = "session.json", "trajectory.jsonl", "effects.json"
+LEAST_KEY = 16
+"""Bytes of a key, at the least: as many as nobody guesses."""
 
-PARTS = (SESSION, PAGES, BODIES, INDEX, TRAJECTORY, EFFECTS)
-"""Every part that an image may have, in the order in which it lists them; a name that is none of these is refused."""
 
-MOST_BYTES = 512 << 20
-"""The most that a part may have, and all of them together: 512 MiB."""
+def require_key(key: bytes) -> bytes:
+    """``key``, where it can show who made an image.
 
-END_OF_TIME = 8**11
-"""The first moment, in Unix seconds, that does not fit into an entry of an archive; an image is dumped before it."""
-
-_TEXTS = ("id", "model", "host")
-_TIMES = ("created", "updated")
-_FIELDS = {"version", "kv_included", "labels", "migrations", "parts", "digest", *_TEXTS, *_TIMES}
+    Raises:
+        TypeError: it is not of bytes.
+        ValueError: it is so short that anybody has it; an empty one is what a variable gives that was not set.
+    """
+    if not isinstance(key, bytes):
+        raise TypeError(f"A key is bytes and not {type(key).__name__}; encode it, or leave it out.")
+    if len(key) < LEAST_KEY:
+        said = f"A key of {len(key)} bytes shows nobody who made an image, and {LEAST_KEY} are the least"
+        raise ValueError(f"{said}; make one with secrets.token_bytes(32), or leave it out.")
+    return key
 
 
 def _document(header: Header) -> dict[str, Any]:
     return {
         "version": VERSION,
         "kv_included": False,
-        **{name: getattr(header, name) for name in (*_TEXTS, *_TIMES)},
+        **{name: getattr(header, name) for name in (*TEXTS, *TIMES)},
         "labels": dict(header.labels),
         "migrations": [each._asdict() for each in header.migrations],
         "parts": [each._asdict() for each in header.parts],
@@ -109,12 +123,12 @@ def header_of(data: bytes, key: bytes | None = None) -> Header:
     if key is not None and not _equal(seal, _seal(key, text)):
         told = "bears no seal" if seal is None else "bears another seal than that of the key"
         raise ImageRefusedError(HEADER, f"{told}.")
-    fault = next(_faults({**document, "digest": digest}), None)
+    fault = next(faults({**document, "digest": digest}), None)
     if fault:
         raise ImageRefusedError(*fault)
     parts = tuple(Part(**each) for each in document["parts"])
     return Header(
-        **{name: document[name] for name in (*_TEXTS, *_TIMES)},
+        **{name: document[name] for name in (*TEXTS, *TIMES)},
         labels=document["labels"],
         migrations=tuple(Migration(**each) for each in document["migrations"]),
         parts=parts,
@@ -126,60 +140,3 @@ def header_of(data: bytes, key: bytes | None = None) -> Header:
 
 def _equal(told: object, wanted: str) -> bool:
     return isinstance(told, str) and hmac.compare_digest(told.encode("utf-8", "replace"), wanted.encode())
-
-
-def _faults(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is wrong with a header whose digest is right: the part and the sentence, the first being the one to say."""
-    if document.keys() != _FIELDS:
-        yield HEADER, f"has other fields than {', '.join(sorted(_FIELDS))}."
-        return
-    sound = (
-        all(isinstance(document[name], str) for name in _TEXTS)
-        and all(type(document[name]) is int for name in _TIMES)
-        and document["kv_included"] is False
-        and _texts(document["labels"])
-        and _records(document["migrations"], Migration, ("when",))
-        and _records(document["parts"], Part, ("size",))
-    )
-    if not sound or not document["id"]:
-        yield HEADER, "has a field that does not hold what it has to."
-        return
-    if document["updated"] >= END_OF_TIME:
-        yield HEADER, f"is of the moment {document['updated']}, and no archive can say one from {END_OF_TIME} on."
-    yield from _part_faults(document["parts"])
-
-
-def _part_faults(parts: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    names = [part["name"] for part in parts]
-    for name in names:
-        if name not in PARTS:
-            yield name or '""', "is listed and is no part of an image."
-    for name in names:
-        if names.count(name) > 1:
-            yield name, "is listed twice."
-    if names != [name for name in PARTS if name in names]:
-        yield HEADER, "lists its parts in another order than an image does."
-    if SESSION not in names:
-        yield SESSION, "is not listed, and without it there is no session."
-    for name, other in ((PAGES, BODIES), (BODIES, PAGES), (INDEX, PAGES)):
-        if name in names and other not in names:
-            yield other, f"is not listed, and {name} is of no use without it."
-    for part in parts:
-        if not 0 <= part["size"] <= MOST_BYTES:
-            yield part["name"], f"is said to have {part['size']} bytes; {MOST_BYTES} are the most."
-    if sum(part["size"] for part in parts) > MOST_BYTES:
-        yield HEADER, f"lists parts of more than {MOST_BYTES} bytes together."
-
-
-def _texts(value: object) -> bool:
-    return isinstance(value, dict) and all(isinstance(each, str) for each in value.values())
-
-
-def _records(value: object, kind: type[Migration] | type[Part], numbers: Sequence[str]) -> bool:
-    """Whether it is a list of records of that kind, their fields being texts but for ``numbers``."""
-    return isinstance(value, list) and all(
-        isinstance(each, dict)
-        and each.keys() == set(kind._fields)
-        and all(type(each[name]) is (int if name in numbers else str) for name in kind._fields)
-        for each in value
-    )

@@ -21,6 +21,8 @@ MOST_ENTRIES = 16
 
 _BLOCK = tarfile.BLOCKSIZE
 _CHUNK = 1 << 20
+_SUM = slice(148, 156)
+"""The place of an entry's checksum in its head, and how every tar writes it: six octal digits, a NUL, a blank."""
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
 
 
@@ -68,6 +70,9 @@ def _entry(block: bytes, number: int) -> tarfile.TarInfo:
         entry = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
     except tarfile.HeaderError as error:
         raise ImageRefusedError("the archive", f"has an entry {number} whose head is damaged.") from error
+    # The sum covers every byte but its own digits, which are read leniently: blanks, signs and what follows them.
+    if block[_SUM] != b"%06o\0 " % entry.chksum:
+        raise ImageRefusedError("the archive", f"has an entry {number} whose head is damaged.")
     name = entry.name
     if entry.type not in _PLAIN:
         raise ImageRefusedError(name or "the archive", "is no regular file.")

@@ -12,30 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from seams.contract.image import Drive, Effect, ImageRefusedError, Part, RunState, Session
+from seams.contract.image import Drive, Effect, ImageRefusedError, Migration, Part, RunState, Session
 from seams.session.core_files import BODIES, INDEX, PAGES, write_pages
 from seams.session.image_files import PartFile
 from seams.session.image_header import EFFECTS, SESSION, TRAJECTORY
 from seams.session.lines import Lines
 from seams.session.recall import CoreImage
+from seams.session.trajectory import Trajectory, line_of, value_of
 from seams.syscall.canonical import canonical
 
-__all__ = ["Trajectory", "drive_of", "effects_of", "trajectory_of", "written"]
-
-
-class Trajectory(Sequence[Any]):
-    """The values of a trajectory, each read when it is asked for."""
-
-    def __init__(self, lines: Lines) -> None:
-        self._lines = lines
-
-    def __len__(self) -> int:
-        return len(self._lines)
-
-    def __getitem__(self, at: Any) -> Any:
-        if isinstance(at, slice):
-            return [self[each] for each in range(*at.indices(len(self)))]
-        return json.loads(self._lines[at + len(self) if at < 0 else at])
+__all__ = ["drive_of", "effects_of", "trajectory_of", "written"]
 
 
 def written(session: Session, core: CoreImage | None, place: Path, *, index: bool) -> Iterator[Part]:
@@ -43,8 +29,9 @@ def written(session: Session, core: CoreImage | None, place: Path, *, index: boo
 
     Raises:
         ImageRefusedError: its drive or its effects could not be read back.
-        TypeError: a value in it cannot be written as JSON.
+        TypeError: a field of it is not of its kind, or a value of its trajectory would not come back.
     """
+    _require_kinds(session)
     with PartFile(place, SESSION) as file:
         drive = session.drive
         told = canonical({"id": session.id, **drive._asdict(), "run": drive.run.name.lower()}) + b"\n"
@@ -65,15 +52,48 @@ def written(session: Session, core: CoreImage | None, place: Path, *, index: boo
                 yield file.close()
     if session.trajectory:
         with PartFile(place, TRAJECTORY) as file:
-            for each in session.trajectory:
-                file.write(canonical(each) + b"\n")
+            for at, each in enumerate(session.trajectory):
+                file.write(_line(at, each))
             yield file.close()
     if session.effects is not None:
         with PartFile(place, EFFECTS) as file:
-            told = canonical([each._asdict() for each in sorted(session.effects)]) + b"\n"
-            effects_of({EFFECTS: told})  # what this refuses, no load would take
-            file.write(told)
+            file.write(_effects(session.effects))
             yield file.close()
+
+
+def _require_kinds(session: Session) -> None:
+    """TypeError where what a session is made of is another thing than it says; what these hold is looked at later."""
+    drive = session.drive
+    if not isinstance(drive, Drive) or not isinstance(drive.run, RunState):
+        raise TypeError(
+            f"A session is driven by a Drive whose run is a RunState, and not by {drive!r:.120}; give it one."
+        )
+    if not isinstance(session.trajectory, Sequence) or isinstance(session.trajectory, str | bytes):
+        raise TypeError(f"A trajectory is a list of values, and not {session.trajectory!r:.80}; give the session one.")
+    labels = session.labels
+    if not isinstance(labels, Mapping) or not all(isinstance(name, str) for name in labels):
+        raise TypeError(f"Labels are texts by names that are texts, and not {labels!r:.80}; give the session such.")
+    for name, kind, each in (("migrations", Migration, session.migrations), ("effects", Effect, session.effects or ())):
+        if not isinstance(each, tuple | list) or not all(isinstance(one, kind) for one in each):
+            raise TypeError(
+                f"The {name} of a session are a tuple of {kind.__name__}s, and not {each!r:.80}; give it those."
+            )
+
+
+def _line(at: int, value: Any) -> bytes:
+    try:
+        return line_of(value)
+    except ValueError as error:
+        raise TypeError(f"Value {at} of the trajectory cannot be written as JSON: {error}; leave it out.") from error
+
+
+def _effects(effects: Sequence[Effect]) -> bytes:
+    for each in effects:
+        if not all(isinstance(word, str) for word in each):
+            raise ImageRefusedError(
+                EFFECTS, f"would hold {tuple(each)!r:.80}, and both are words; give the effect such."
+            )
+    return canonical([each._asdict() for each in sorted(effects)]) + b"\n"
 
 
 @contextmanager
@@ -82,7 +102,8 @@ def _sound(part: str) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
-        raise ImageRefusedError(part, f"is whole and does not hold what it has to: {error}.") from error
+        told = f"is whole and does not hold what it has to: {error}; dump the session again."
+        raise ImageRefusedError(part, told) from error
 
 
 def _drive(data: bytes, session: str) -> Drive:
@@ -90,9 +111,13 @@ def _drive(data: bytes, session: str) -> Drive:
     if told.pop("id") != session:
         raise ValueError("it is of another session")
     pace = told["pace"]
-    numbers = (told["turns"], told["tokens"], told["priority"], told["rev"], *pace)
-    if any(type(each) is not int for each in numbers) or not isinstance(told["reason"], str) or len(pace) != 2:
-        raise ValueError("a number or a word of it is none")
+    for name in ("turns", "tokens", "priority", "rev"):
+        if type(told[name]) is not int:
+            raise ValueError(f"its {name} is {told[name]!r:.60} and no whole number")
+    if not isinstance(pace, list) or [type(each) for each in pace] != [int, int]:
+        raise ValueError(f"its pace is {pace!r:.60} and not two whole numbers")
+    if not isinstance(told["reason"], str):
+        raise ValueError(f"its reason is {told['reason']!r:.60} and no text")
     return Drive(**{**told, "run": RunState[told["run"].upper()], "pace": (pace[0], pace[1])})
 
 
@@ -109,7 +134,7 @@ def trajectory_of(parts: Mapping[str, bytes]) -> Sequence[Any]:
     with _sound(TRAJECTORY):
         lines = Lines(parts[TRAJECTORY])
         for line in lines:  # read and let go: one that is no JSON is found now and not on some later turn
-            json.loads(line)
+            value_of(line)
     return Trajectory(lines)
 
 
@@ -120,5 +145,5 @@ def effects_of(parts: Mapping[str, bytes]) -> tuple[Effect, ...] | None:
     with _sound(EFFECTS):
         found = tuple(Effect(**each) for each in json.loads(parts[EFFECTS]))
         if not all(isinstance(word, str) for each in found for word in each):
-            raise ValueError("an effect has an id and a state, which are words")
+            raise ValueError("an effect has an id and a state, and both are words")
     return found

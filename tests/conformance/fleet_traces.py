@@ -3,8 +3,8 @@
 ``python -m tests.conformance.fleet_traces FILE ...``: each file holds an object with a list under ``rows``; a row has
 ``sessions`` (lists of calls), ``granularity`` (what a write strands), the turns by class that were settled in one world
 (``shared``) and by each session alone (``isolated``), and the turns saved both ways. Rows that fail are named one a
-line, and what differs in them goes to standard error; the last line is ``N passed, M failed``. Exit 0; 1: a row failed;
-2: a file cannot be read.
+line, and what differs in them goes to standard error; one whose name an earlier one of the file has is named with its
+place. The last line is ``N passed, M failed``. Exit 0; 1: a row failed; 2: a file cannot be read.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def run(blob: str) -> tuple[int, dict[str, list[str]]]:
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             found = [f"the row lacks something: {type(error).__name__}: {error}"]
         if found:
-            failed[name_of(row, index)] = found
+            name = name_of(row, index)
+            failed[f"{name} #{index}" if name in failed else name] = found
     return len(rows), failed
 
 

@@ -64,6 +64,15 @@ def test_an_altered_row_fails_by_name(
     assert said.err.startswith(f"altered {granularity} T=1 A=2 trial 0: ")
 
 
+def test_rows_of_one_name_fail_each_for_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = {**ROW, "shared_turns_saved": 3}
+    assert told(tmp_path, wrong, ROW, wrong, wrong) == 1
+    name = "small global T=1 A=2 trial 0"
+    said = capsys.readouterr()
+    assert said.out == f"{name}\n{name} #2\n{name} #3\n1 passed, 3 failed\n"
+    assert [line.partition(": ")[0] for line in said.err.splitlines()] == [name, f"{name} #2", f"{name} #3"]
+
+
 def test_what_is_no_row_fails_by_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert told(tmp_path, ROW, 7, {"sessions": []}) == 1
     assert capsys.readouterr().out == "#1\n#2\n1 passed, 2 failed\n"

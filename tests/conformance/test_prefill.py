@@ -38,6 +38,10 @@ def test_a_ratio_over_nothing_is_null(capsys) -> None:
         ("-1 5 5 32 64", "prefix = -1"),
         ("2048 50 five 32 64", "'five' is no whole number"),
         ("2048 50 1.5 32 64", "'1.5' is no whole number"),
+        ("--5 50 5 32 64", "'--5' is no whole number"),
+        ("2048 50 5 32 \u0665", "'\u0665' is no whole number"),
+        (f"0 2 1 1{'0' * 400} 1", f"'1{'0' * 39}' is no whole number of at most 18 digits"),
+        (f"1{'0' * 4290} 1{'0' * 200} 2 2 2", "is no whole number of at most 18 digits"),
     ],
 )
 def test_what_is_no_session_is_a_sentence(words: str, said: str, capsys) -> None:
@@ -45,3 +49,11 @@ def test_what_is_no_session_is_a_sentence(words: str, said: str, capsys) -> None
     told = capsys.readouterr().err
     assert said in told
     assert told.endswith("Run: python -m tests.conformance.prefill P T C D R\n")
+
+
+def test_the_largest_sizes_are_counted_to_the_last_digit(capsys) -> None:
+    most = 10**18 - 1
+    assert main([str(most)] * 5) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["a"] == most * (most * most + most * most * (most - 1))
+    assert found["c"] == most + most * (most - 1) * most

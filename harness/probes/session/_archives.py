@@ -8,6 +8,9 @@ from io import BytesIO
 
 __all__ = ["archives"]
 
+_SUM = range(148, 156)
+"""Where the checksum of an entry stands in its head: spelled otherwise, it may be the same, and the archive whole."""
+
 
 def archives(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, bytes]]:
     """Bad archives of an image: what is wrong, the name to be refused or blank, and the bytes."""
@@ -45,3 +48,6 @@ def archives(files: Mapping[str, bytes]) -> Iterator[tuple[str, str, bytes]]:
     # An archive is filled up with zeros, so that half of the file may be all of a small image: cut the first body.
     yield "cut", "", whole[: tarfile.BLOCKSIZE + len(files[first]) // 2]
     yield "emptied", "", b""
+    for at in range(tarfile.BLOCKSIZE):
+        if at not in _SUM:
+            yield "a byte of a head flipped", "", whole[:at] + bytes([whole[at] ^ 1 << at % 8]) + whole[at + 1 :]

@@ -1,7 +1,8 @@
 """What sessions leave behind that were closed: each ended in another way, one after another.
 
 The first ones are not counted, since whatever a runtime makes once and keeps (a pool, an engine of its own) is no
-leftover of a session. A session is still known where the runtime's book says so, or where its object lives on.
+leftover of a session. A session is still known where the runtime's book says so, or where its object lives on. Children
+of dead processes are adopted meanwhile, so that no daemon gets away.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from weakref import ref
 
 from harness.measure.clock import Tally
 from harness.probes._awaiting import settled
-from harness.probes.session._left import There, come, there
+from harness.probes.session._adopting import Adopting
+from harness.probes.session._left import CHILD, ENDED, There, come, there
 from harness.probes.session._turns import opened, require_memory, rest, room, turned
 from seams.contract.lifecycle import Lifecycle, Register
 
@@ -32,21 +34,29 @@ _POLLS, _PAUSE_S = 6, 0.05
 
 async def left(lifecycle: Lifecycle, waits: bool) -> Tally:
     """Count what is there after the sessions and was not before; ``waits`` where there is a loop to let go round."""
+    notes = []
     with room() as where:
         folder = where.path / "session"
-        await require_memory(lifecycle, folder)
-        start = there()
-        known = await _ended(lifecycle, folder, 1)
-        first = await _come(start, waits)
-        before, booked = there(), await _booked(lifecycle)
-        followed = await _ended(lifecycle, folder, ROUNDS)
-        found = await _come(before, waits)
-        booking = await _booked(lifecycle)
+        with Adopting() as adopting:
+            start = there()
+            await require_memory(lifecycle, folder)
+            known = await _ended(lifecycle, folder, 1)
+            first = await _come(start, waits)
+            before, booked = there(), await _booked(lifecycle)
+            followed = await _ended(lifecycle, folder, ROUNDS)
+            found = await _come(before, waits)
+            booking = await _booked(lifecycle)
+            still_known = len(_alive(followed) - _alive(known))
+        if not adopting.adopts:
+            notes.append("this system adopts no orphans, so a daemon in a session of its own is not seen")
+        elif found[ENDED]:
+            found[ENDED] = await _unwaited(lifecycle, folder, waits)
+    for kinds in (first, found):
+        kinds[CHILD] += kinds.pop(ENDED)
     counts = {kind: len(each) for kind, each in found.items()}
-    notes = []
     if followed or booked is not None:
         in_book = 0 if booked is None or booking is None else booking - booked
-        counts[REGISTERED] = max(len(_alive(followed) - _alive(known)), in_book)
+        counts[REGISTERED] = max(still_known, in_book)
     else:
         notes.append("sessions that are still known are not counted: there is no book, and no object can be followed")
     told = (
@@ -62,6 +72,16 @@ async def left(lifecycle: Lifecycle, waits: bool) -> Tally:
         evidence=(told, *notes),
         clocked=(f"those before left {kept or 'nothing'}", *names),
     )
+
+
+async def _unwaited(lifecycle: Lifecycle, folder: Path, waits: bool) -> list[str]:
+    """Children that ended and that the runtime did not wait for, of as many sessions more while nothing is adopted.
+
+    Whose an ended child was nobody can tell once orphans are adopted, and those nobody has to wait for.
+    """
+    before = there()
+    await _ended(lifecycle, folder, ROUNDS)
+    return (await _come(before, waits))[ENDED]
 
 
 def _alive(followed: list[ref[Any]]) -> set[int]:

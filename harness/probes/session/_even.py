@@ -31,14 +31,14 @@ def require_even(shape: Shape, least: Mapping[str, int], above: str, below: str)
     """Hold the ns of the parts of arm ``above`` against those of arm ``below``, token by token.
 
     Each turn of an arm counts by the median of its agents, so that what came between in one of them is nothing of it.
-    Where another arm was timed as well, ``above`` has to be dearer than that one too.
+    An arm between the two is held against ``above`` as well; one beyond them, which may be slow by itself, is not.
 
     Raises:
         WorkNotDoneError: it reads, or decodes, a token for far more.
     """
     tokens = prefill_tokens(shape)._asdict()
     took = _typical(least)
-    timed = [arm for arm in "abc" if f"{arm} decode" in took]
+    timed = [arm for arm in "abc" if above <= arm <= below and f"{arm} decode" in took]
     reads = {arm: sum(took[kind] for kind in _READS[arm]) / tokens[arm] for arm in timed}
     dearest = max((arm for arm in timed if arm != above), key=reads.__getitem__)
     _require("reading a token of a prompt", reads, above, dearest, DEARER)

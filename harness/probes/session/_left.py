@@ -1,7 +1,8 @@
 """What is there of a process besides memory, and what has come to it: tasks, threads, descriptors, child processes.
 
 Everything is asked of the system or of the interpreter, never of the runtime. A thread counts whoever made it, a child
-that ended counts until somebody waits for it. A daemon that left for another session is not seen here.
+that ended until somebody waits for it, which is a kind of its own here. A daemon that left for another session is seen
+where this process adopts it, see :mod:`harness.probes.session._adopting`.
 """
 
 from __future__ import annotations
@@ -15,12 +16,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
-__all__ = ["CHILD", "DESCRIPTOR", "TASK", "THREAD", "There", "come", "readable", "there"]
+__all__ = ["CHILD", "DESCRIPTOR", "ENDED", "TASK", "THREAD", "There", "come", "readable", "there"]
 
 TASK, THREAD, DESCRIPTOR, CHILD = "task", "thread", "descriptor", "child_process"
 
+ENDED = "ended_child"
+"""A child that has ended and that nobody has waited for: its parent's affair, or that of whoever adopted it."""
+
 _PROC = Path("/proc")
-_PPID, _SESSION, _START = 1, 3, 19  # places behind the name in /proc/<pid>/stat, see proc(5)
+_STATE, _PPID, _SESSION, _START = 0, 1, 3, 19  # places behind the name in /proc/<pid>/stat, see proc(5)
 
 
 class There(NamedTuple):
@@ -30,6 +34,7 @@ class There(NamedTuple):
     threads: Mapping[tuple[int, str], str]
     descriptors: Mapping[tuple[int, str], str]
     children: Mapping[tuple[int, str], str]
+    ended: Mapping[tuple[int, str], str]
 
 
 def readable() -> bool:
@@ -40,15 +45,20 @@ def readable() -> bool:
 def there() -> There:
     """What there is now, once what nobody refers to is collected."""
     gc.collect()
-    return There(WeakSet(_tasks()), dict(_threads()), dict(_descriptors()), dict(_children()))
+    living: dict[tuple[int, str], str] = {}
+    ended: dict[tuple[int, str], str] = {}
+    for key, name, has_ended in _children():
+        (ended if has_ended else living)[key] = name
+    return There(WeakSet(_tasks()), dict(_threads()), dict(_descriptors()), living, ended)
 
 
 def come(before: There) -> dict[str, list[str]]:
     """What is there now and was not ``before``, by kind: one description each."""
     now = there()
     found = {TASK: sorted(str(each.get_name()) for each in now.tasks if each not in before.tasks)}
-    kinds = (THREAD, DESCRIPTOR, CHILD)
-    for kind, new, old in zip(kinds, now[1:], before[1:], strict=True):
+    known = {**before.children, **before.ended}  # a child that was there does not come by ending
+    kinds = ((THREAD, before.threads), (DESCRIPTOR, before.descriptors), (CHILD, known), (ENDED, known))
+    for (kind, old), new in zip(kinds, now[1:], strict=True):
         found[kind] = sorted(told for key, told in new.items() if key not in old)
     return found
 
@@ -83,8 +93,11 @@ def _descriptors() -> Iterator[tuple[tuple[int, str], str]]:
         yield (int(each.name), target), target
 
 
-def _children() -> Iterator[tuple[tuple[int, str], str]]:
-    """Children and theirs; where this process leads a session, also what else is in it, though its parent is gone."""
+def _children() -> Iterator[tuple[tuple[int, str], str, bool]]:
+    """Children and theirs, and whether each has ended.
+
+    Where this process leads a session, also what else is in it, though its parent is gone.
+    """
     own, leads = os.getpid(), os.getsid(0) == os.getpid()
     told = {int(each.name): stat for each in _numbered(_PROC) if (stat := _stat(each)) is not None}
     found = {own}
@@ -99,7 +112,7 @@ def _children() -> Iterator[tuple[tuple[int, str], str]]:
         found |= more
     for pid in found - {own}:
         name, fields = told[pid]
-        yield (pid, fields[_START]), name
+        yield (pid, fields[_START]), name, fields[_STATE] in "ZX"
 
 
 def _numbered(folder: Path) -> Iterator[Path]:

@@ -59,8 +59,11 @@ def cap(max_workers: int, target: int, host: tuple[int, str] | None, seats: int 
 
 
 def live(alive: int, target: int, workers: int) -> int:
-    """Workers that do: those that the machine shows, or those that a loop with an aim says, if they are more."""
-    return max(alive if target > 0 else 0, workers)
+    """Workers that do: those that the machine shows, or those that a loop says, if they are more.
+
+    A loop whose ``target`` is 0 has no aim and is not believed; one below 0 is, though it bounds no cap.
+    """
+    return max(alive if target else 0, workers)
 
 
 def limiter(max_workers: int, target: int, host: tuple[int, str] | None, seats: int | None, live: int) -> str:

@@ -74,6 +74,50 @@ def test_one_opening_in_each_of_two_processes_serves_every_rate(tmp_path: Path) 
     assert len(set(touched)) == 1
 
 
+CLOCKED = ["net_value_add_vs_naive", "net_value_add_vs_tuned", "turn_tax_A_over_B"]
+
+
+class Clocked(Together):
+    """Answers as a worker of which every process times three ratios in the same rounds."""
+
+    def __call__(self, job: dict[str, Any], *, seed: int, **more: Any) -> Answer:
+        self.asked.append((job["kpi"], job["task"], seed))
+        if job["task"] == "discover":
+            found = {"slice": "parts", "engine": "none", "source": "synthetic", "touched": [__file__]}
+            return Answer(result=found, seconds=0.01)
+        sides = dict(zip(CLOCKED, ((60, 10), (20, 10), (60, 20)), strict=True))
+        ratios = {
+            kpi: {"ratio": {"numerator": up * seed, "denominator": low * seed, "evidence": []}, "rounds": {"a": [seed]}}
+            for kpi, (up, low) in sides.items()
+        }
+        others = {kpi: ratios[kpi] for kpi in job["beside"] if kpi in ratios}
+        return Answer(result={**ratios[job["kpi"]], "beside": self.spoil(others)}, seconds=0.01)
+
+
+def clocked_plan() -> Plan:
+    made = [("reference", "seams.runtimes.reference:make")]
+    return make_plan(load(), kpis=CLOCKED, params={"of": ["clock"]}, runtimes=made, effort=QUICK)
+
+
+def test_processes_that_time_several_ratios_are_the_processes_of_each(tmp_path: Path) -> None:
+    launcher = Clocked()
+    readings = do(tmp_path, clocked_plan(), launcher)
+    assert [(kpi, seed) for kpi, task, seed in launcher.asked if task == "ratio"] == [
+        (CLOCKED[0], 2),
+        (CLOCKED[0], 3),
+        (CLOCKED[0], 4),
+    ]
+    assert [readings[kpi].value for kpi in CLOCKED] == [6.0, 2.0, 3.0]
+    assert [readings[kpi].numerator for kpi in CLOCKED] == [180, 60, 180]
+
+
+def test_a_ratio_that_was_not_handed_over_whole_is_asked_for(tmp_path: Path) -> None:
+    launcher = Clocked(lambda others: {name: {"ratio": {"numerator": 1}} for name in others})
+    readings = do(tmp_path, clocked_plan(), launcher)
+    assert len([task for _, task, _ in launcher.asked if task == "ratio"]) == 9
+    assert [readings[kpi].value for kpi in CLOCKED] == [6.0, 2.0, 3.0]
+
+
 def test_what_is_handed_over_is_kept_when_the_run_is_interrupted(tmp_path: Path) -> None:
     plan = plan_of(*RATES)
     first = Together(stop_at=1)

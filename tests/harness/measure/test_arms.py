@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from harness.measure.arms import run, time_round
-from harness.measure.clock import Tally, WorkNotDoneError
+from harness.measure.clock import Tally, Undefined, WorkNotDoneError
 from harness.measure.launch import launch
 from harness.measure.opening import Refused
 from harness.measure.timing import Loop
@@ -51,8 +52,8 @@ class Two:
         return Tally(1000 * least["a"], 1000 * least["b"], evidence=(f"{len(rounds)} rounds",))
 
 
-def opened(what):
-    return SimpleNamespace(what=what, loop=Loop())
+def opened(what, **beside):
+    return SimpleNamespace(what=what, loop=Loop(), beside=beside)
 
 
 def test_parts_run_in_order_and_those_of_one_name_are_summed() -> None:
@@ -72,6 +73,31 @@ def test_a_process_answers_with_a_ratio_and_all_its_rounds() -> None:
     assert answer["ratio"]["numerator"] == 1000 * min(answer["rounds"]["a"])
     assert {name: len(values) for name, values in answer["rounds"].items()} == {"a": 3, "b": 3}
     assert len(arms.seen) == 3
+
+
+def test_ratios_that_were_opened_together_are_of_the_same_rounds() -> None:
+    class Other(Two):
+        def parts(self):
+            raise AssertionError("it has rounds already")
+
+        def ratio(self, rounds):
+            found = super().ratio(rounds)
+            return replace(found, numerator=found.denominator, denominator=found.numerator)
+
+    class Broken(Two):
+        def ratio(self, rounds):
+            raise WorkNotDoneError("the arms were not served alike")
+
+    gone = Undefined("not-offered", "None.")
+    arms = Two()
+    answer = run({"values": 3}, opened(arms, other=Other(), broken=Broken(), gone=gone, none=Two(tally=Tally(1e9, 1))))
+    beside = answer["beside"]
+    assert len(arms.seen) == 3
+    assert beside["other"]["rounds"] == answer["rounds"]
+    sides = ("numerator", "denominator")
+    assert [beside["other"]["ratio"][side] for side in sides] == [answer["ratio"][side] for side in sides[::-1]]
+    reasons = {name: beside[name]["undefined"]["reason"] for name in ("broken", "gone", "none")}
+    assert reasons == {"broken": "work-not-done", "gone": "not-offered", "none": "too-short"}
 
 
 def test_parts_may_be_coroutine_functions_beside_others() -> None:
@@ -136,6 +162,17 @@ def test_a_worker_says_what_it_found_and_then_times_it(repo: Path, tmp_path: Pat
     assert timed.undefined is None
     assert timed.result["ratio"]["numerator"] > timed.result["ratio"]["denominator"] > 0
     assert {len(values) for values in timed.result["rounds"].values()} == {2}
+    assert "beside" not in timed.result
+
+
+def test_one_worker_times_every_ratio_that_is_wanted(repo: Path, tmp_path: Path) -> None:
+    wanted = ["net_value_add_vs_naive", "turn_tax_A_over_B"]
+    found = asked("ratio", repo, tmp_path, values=2, beside=[*wanted, "prefill_tokens"]).result
+    assert sorted(found["beside"]) == wanted
+    naive, tax = (found["beside"][kpi]["ratio"] for kpi in wanted)
+    tuned = found["ratio"]
+    assert (naive["numerator"], naive["denominator"]) == (tax["numerator"], tuned["denominator"])
+    assert tax["denominator"] == tuned["numerator"]
 
 
 @pytest.mark.parametrize(

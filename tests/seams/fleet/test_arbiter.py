@@ -80,7 +80,10 @@ def test_what_leaves_the_root_or_is_no_path_is_refused(tree: str) -> None:
 
 
 def test_what_is_no_text_is_outside_too() -> None:
-    assert TreeArbiter().acquire("one", [7]).ruling is Ruling.OUTSIDE  # type: ignore[list-item]
+    for trees in ([7], 7, 2.5, b"src", object()):
+        arbiter = TreeArbiter()
+        assert arbiter.acquire("one", trees).ruling is Ruling.OUTSIDE  # type: ignore[arg-type]
+        assert arbiter.live() == ()
 
 
 @pytest.mark.parametrize("trees", ["src", "", ".", "a", b"src"])

@@ -277,6 +277,41 @@ def test_what_is_no_repository_is_an_error_in_a_sentence(scratch: Scratch, tmp_p
     assert audited(scratch, commit_limit=0).finding is Finding.AUDIT_ERROR
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"commit_limit": "5"}, "A limit of '5' is no whole number"),
+        ({"issue_limit": 2.5}, "A limit of 2.5 is no whole number"),
+        ({"issue_limit": True}, "A limit of True is no whole number"),
+        ({"commit_limit": None}, "A limit of None is no whole number"),
+        ({"main": 5}, "The branch 5 is no name"),
+        ({"main": "\ud800"}, "The branch '\\ud800' is no name"),
+        ({"main": "a\0b"}, "The branch 'a\\x00b' is no name"),
+        ({"repository": None}, "The repository None is no path"),
+        ({"repository": b"/tmp"}, "The repository b'/tmp' is no path"),
+        ({"export": 0}, "The export 0 is no path"),
+        ({"export": "\ud800"}, "cannot be read"),
+    ],
+)
+def test_an_argument_that_is_none_is_a_sentence_with_what_to_do(scratch: Scratch, given, said) -> None:
+    laid_out(scratch, [Commit("one", "feat: one (fixes #1)", CODE)], [closed(1)])
+    asked = {"repository": str(scratch.top), "export": str(scratch.export)} | given
+    audit = CLOSURE.audit(**asked)
+    assert audit.finding is Finding.AUDIT_ERROR
+    assert said in audit.notes[0]
+    assert any(step in audit.notes[0] for step in ("Run: ", "Look with: ", "Write one: "))
+
+
+def test_what_is_no_candidate_and_no_repository_closes_nothing(scratch: Scratch) -> None:
+    laid_out(scratch, [Commit("one", "feat: one (fixes #1)", CODE)], [closed(1)])
+    held = [Candidate(1, None)]
+    assert CLOSURE.close(str(scratch.top), held)[0].outcome is Outcome.SKIP_UNWITNESSED
+    refused = CLOSURE.close(5, held)[0]
+    assert (refused.outcome, "The repository 5 is no path" in refused.said) == (Outcome.SKIP_UNWITNESSED, True)
+    with pytest.raises(TypeError, match=r"A limit of '3' is no whole number; give candidates\(\) one"):
+        CLOSURE.candidates(audited(scratch), limit="3")
+
+
 def test_a_repository_without_a_commit_is_an_error(tmp_path: Path) -> None:
     subprocess.run(["git", "init", "--quiet", str(tmp_path / "new")], check=True)
     (tmp_path / "issues").write_text(json.dumps(closed(1)))

@@ -59,6 +59,8 @@ def test_the_cap_of_what_is_configured_and_aimed_at() -> None:
     assert decide(max_workers=8, loop=Loop(99, 0)).cap == 8
     assert decide(max_workers=8, loop=Loop(99, 0)).live == 2
     assert decide(max_workers=-1).cap == 0
+    below = decide(max_workers=8, loop=Loop(alive=9, target=-1), workers=0)
+    assert (below.cap, below.live, below.verdict) == (8, 9, SpawnVerdict.REFUSE_AT_CAP)
 
 
 @pytest.mark.parametrize("name", ["flagged", "loop", "host", "workers", "max_workers"])
@@ -67,6 +69,32 @@ def test_a_check_that_fails_refuses_and_is_named(name: str) -> None:
     assert came.verdict is SpawnVerdict.REFUSE_INSPECT
     assert not came.ok
     assert came.notes == (f"The check {name} has failed: had not ended within 90 s.",)
+
+
+class WordlessError(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(SystemExit(3), "SystemExit 3"), (SystemExit(), "SystemExit"), (WordlessError(), "WordlessError")],
+)
+def test_a_check_that_ends_the_program_or_says_nothing_has_failed_as_well(error: BaseException, said: str) -> None:
+    came = decide(workers=error)
+    assert came.verdict is SpawnVerdict.REFUSE_INSPECT
+    assert came.notes == (f"The check workers has failed: {said}.",)
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\0b"])
+def test_a_log_whose_name_no_file_has_is_a_note_and_the_decision_stands(name: str) -> None:
+    gate = DispatchGate()
+    gate.log_to(name)
+    came = gate.evaluate(checks())
+    assert came.ok
+    assert len(came.notes) == 1
+    assert came.notes[0].startswith("The decision is not in the log: ")
+    assert came.notes[0].endswith("Give log_to() another file.")
 
 
 def test_an_account_that_cannot_be_asked_is_none() -> None:

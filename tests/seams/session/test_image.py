@@ -295,6 +295,77 @@ def test_a_disk_that_does_not_take_it_leaves_the_image_that_was_there(
     assert names(tmp_path) == ["image"]
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"drive": Drive(run=1)}, "whose run is a RunState, and not by Drive(run=1"),
+        ({"drive": {"run": 1}}, "is driven by a Drive"),
+        ({"drive": None}, "is driven by a Drive"),
+        ({"labels": None}, "Labels are texts by names that are texts, and not None"),
+        ({"labels": {1: "a"}}, "and not {1: 'a'}"),
+        ({"migrations": None}, "The migrations of a session are a tuple of Migrations, and not None"),
+        ({"migrations": ((1, "a"),)}, "are a tuple of Migrations"),
+        ({"effects": ("paid",)}, "The effects of a session are a tuple of Effects, and not ('paid',)"),
+        ({"effects": 5}, "are a tuple of Effects"),
+        ({"trajectory": "looked"}, "A trajectory is a list of values, and not 'looked'"),
+        ({"trajectory": {"step": 1}}, "A trajectory is a list of values"),
+        ({"trajectory": 5}, "A trajectory is a list of values"),
+        ({"trajectory": [float("nan")]}, "Value 0 of the trajectory cannot be written as JSON"),
+        ({"trajectory": [1, {"a": [float("inf")]}]}, "Value 1 of the trajectory cannot be written as JSON"),
+        ({"trajectory": [{1: 2}]}, "an object has the name 1, which is no text; leave it out."),
+        ({"trajectory": [[{"a": ({None: 2},)}]]}, "an object has the name None, which is no text"),
+        ({"trajectory": [{1: 2, "a": 3}]}, "Value 0 of the trajectory cannot be written as JSON"),
+        ({"trajectory": [10**5000]}, "Value 0 of the trajectory cannot be written as JSON"),
+    ],
+)
+def test_a_field_of_another_kind_is_a_sentence_and_no_image(given, said: str, tmp_path: Path) -> None:
+    with pytest.raises(TypeError) as refused:
+        IMAGES.dump(Session("s", **given), tmp_path / "image", now=NOW)
+    assert said in str(refused.value)
+    assert ("give " in str(refused.value), "leave it out" in str(refused.value)).count(True) == 1
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"model": 5}, "has 5 as its model, which has to be a text"),
+        ({"host": None}, "has None as its host, which has to be a text"),
+        ({"created": 1.5}, "has 1.5 as its created, which has to be a whole number of Unix seconds"),
+        ({"labels": {"a": 1}}, "has 1 as its label 'a', which has to be a text"),
+        ({"id": 5}, "has 5 as its id, which has to be a text"),
+        ({"migrations": (Migration("now", "a", "b", "c", "d", ""),)}, "has 'now' as the when of number 0 of its migr"),
+        ({"drive": Drive(rev="1")}, "its rev is '1' and no whole number"),
+        ({"drive": Drive(pace=(1, 2, 3))}, "its pace is [1, 2, 3] and not two whole numbers"),
+        ({"drive": Drive(reason=None)}, "its reason is None and no text"),
+        ({"effects": (Effect("a", "started"), Effect(1, "started"))}, "would hold (1, 'started'), and both are words"),
+    ],
+)
+def test_a_refusal_says_which_field_it_is_of_and_what_to_do(given, said: str, tmp_path: Path) -> None:
+    with pytest.raises(ImageRefusedError) as refused:
+        IMAGES.dump(Session(**{"id": "s"} | given), tmp_path / "image", now=NOW)
+    assert said in str(refused.value)
+    assert str(refused.value).endswith(("dump that again.", "dump the session again.", "give the effect such."))
+    assert names(tmp_path) == []
+
+
+def test_places_and_moments_that_are_none_are_sentences(tmp_path: Path) -> None:
+    folder = dumped(tmp_path / "image")
+    loaded = IMAGES.load(folder)
+    for call in (
+        lambda: IMAGES.dump(session(), str(tmp_path / "other")),  # type: ignore[arg-type]
+        lambda: IMAGES.load(str(folder)),  # type: ignore[arg-type]
+        lambda: IMAGES.verify(5),  # type: ignore[arg-type]
+        lambda: IMAGES.pack(loaded, "a.tar"),  # type: ignore[arg-type]
+        lambda: IMAGES.unpack("a.tar", tmp_path / "out"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(TypeError, match=r"is no path; give pathlib\.Path of it"):
+            call()
+    with pytest.raises(TypeError, match=r"The moment 1\.5 is no whole number of Unix seconds; give one"):
+        IMAGES.rehydrate(loaded, now=1.5)  # type: ignore[arg-type]
+    assert names(tmp_path) == ["image"]
+
+
 def test_what_no_load_would_take_is_not_dumped(tmp_path: Path) -> None:
     for bad, part in (
         (Session("s", Drive(turns="many")), "session.json"),  # type: ignore[arg-type]
@@ -390,14 +461,28 @@ def test_an_index_of_segments_is_the_index_of_the_whole(monkeypatch) -> None:
 
 # Key and digest
 
+KEY = bytes(range(16))
+
+
+@pytest.mark.parametrize("short", [b"", b"k", KEY[1:]])
+def test_a_key_that_anybody_has_is_none(short: bytes) -> None:
+    with pytest.raises(ValueError, match=rf"A key of {len(short)} bytes shows nobody .* make one with secrets"):
+        SessionImages(short)
+
+
+@pytest.mark.parametrize("key", ["a text of sixteen", 0, False, bytearray(16)])
+def test_a_key_is_of_bytes(key: object) -> None:
+    with pytest.raises(TypeError, match=rf"A key is bytes and not {type(key).__name__}; encode it, or leave it out"):
+        SessionImages(key)  # type: ignore[arg-type]
+
 
 def test_a_key_shows_who_made_an_image(tmp_path: Path) -> None:
-    keyed = SessionImages(b"a key")
+    keyed = SessionImages(KEY)
     folder = dumped(tmp_path / "image", keyed)
     assert keyed.verify(folder).authenticated is True
     assert IMAGES.verify(folder).authenticated is False
     with pytest.raises(ImageRefusedError, match="bears another seal than that of the key"):
-        SessionImages(b"another").load(folder)
+        SessionImages(KEY[::-1]).load(folder)
     with pytest.raises(ImageRefusedError, match="bears no seal"):
         keyed.load(dumped(tmp_path / "plain"))
     assert keyed.rehydrate(keyed.load(folder), now=NOW).session.core.resolve(0) == ACCOUNT

@@ -115,7 +115,7 @@ def test_where_nothing_can_be_exchanged_a_kill_leaves_the_old_image_which_is_nam
         IMAGES.load(place)
     IMAGES.verify(hidden(place).old)
     broken = Session("s", model=5)  # type: ignore[arg-type]
-    with pytest.raises(ImageRefusedError, match="does not hold what it has to"):
+    with pytest.raises(ImageRefusedError, match="has 5 as its model"):
         IMAGES.dump(broken, place, now=NOW)
     assert IMAGES.verify(place).id == "desk-7"
     assert names(tmp_path) == ["image"]

@@ -199,16 +199,30 @@ def test_a_name_that_is_no_parts_is_refused_before_a_file_is_opened(to: str, rea
         (lambda document: document["parts"].reverse(), HEADER, "in another order"),
         (lambda document: document["parts"][0].update(size=-1), SESSION, "is said to have -1 bytes"),
         (lambda document: document["parts"][0].update(size=MOST_BYTES + 1), SESSION, f"{MOST_BYTES} are the most"),
-        (lambda document: document["parts"][0].update(size=True), HEADER, "does not hold what it has to"),
-        (lambda document: document["parts"][0].update(more=1), HEADER, "does not hold what it has to"),
-        (lambda document: document["parts"][0].pop("size"), HEADER, "does not hold what it has to"),
-        (sets(parts={}), HEADER, "does not hold what it has to"),
-        (sets(id=""), HEADER, "does not hold what it has to"),
-        (sets(id=5), HEADER, "does not hold what it has to"),
-        (sets(updated="now"), HEADER, "does not hold what it has to"),
-        (sets(kv_included=True), HEADER, "does not hold what it has to"),
-        (sets(labels={"a": 1}), HEADER, "does not hold what it has to"),
-        (sets(migrations=[{}]), HEADER, "does not hold what it has to"),
+        (
+            lambda document: document["parts"][0].update(size=True),
+            HEADER,
+            "has True as the size of number 0 of its parts",
+        ),
+        (
+            lambda document: document["parts"][0].update(more=1),
+            HEADER,
+            "as number 0 of its parts, which has to have name,",
+        ),
+        (
+            lambda document: document["parts"][0].pop("size"),
+            HEADER,
+            "as number 0 of its parts, which has to have name,",
+        ),
+        (sets(parts={}), HEADER, "has {} as its parts, which have to be a list"),
+        (sets(id=""), HEADER, "has an empty text as its id, which has to name the session"),
+        (sets(id=5), HEADER, "has 5 as its id, which has to be a text"),
+        (sets(updated="now"), HEADER, "has 'now' as its updated, which has to be a whole number"),
+        (sets(kv_included=True), HEADER, "has True as its kv_included, which has to be false"),
+        (sets(labels={"a": 1}), HEADER, "has 1 as its label 'a', which has to be a text"),
+        (sets(labels=["a"]), HEADER, "has ['a'] as its labels, which have to be texts by name"),
+        (sets(migrations=[{}]), HEADER, "has {} as number 0 of its migrations, which has to have when,"),
+        (sets(migrations=5), HEADER, "has 5 as its migrations, which have to be a list"),
         (sets(more=1), HEADER, "has other fields than"),
         (lambda document: document.pop("host"), HEADER, "has other fields than"),
     ],
@@ -260,6 +274,10 @@ def test_parts_that_are_too_large_together_are_refused_unread(tmp_path: Path) ->
         (BODIES, lambda data: b"", "page 0 whose body is not stored"),
         (TRAJECTORY, lambda data: b"{\n", "does not hold what it has to"),
         (TRAJECTORY, lambda data: data[:-1], "middle of a line"),
+        (TRAJECTORY, lambda data: b"NaN\n", "NaN is no number of JSON; dump the session again"),
+        (TRAJECTORY, lambda data: data + b'{"a":[-Infinity]}\n', "-Infinity is no number of JSON"),
+        (TRAJECTORY, lambda data: b"-1e999\n", "a number -1e999 is beyond what can be counted with"),
+        (TRAJECTORY, lambda data: '{"a":1}'.encode("utf-16-le") + b"\n", "does not hold what it has to"),
         (EFFECTS, lambda data: b"{}\n", ""),
         (EFFECTS, lambda data: data.replace(b'"started"', b"5"), "an effect has an id and a state"),
         (EFFECTS, lambda data: data.replace(b'"state"', b'"mood"'), "does not hold what it has to"),
@@ -304,7 +322,7 @@ def test_ids_of_an_image_with_gaps_are_not_given_again(tmp_path: Path) -> None:
 
 
 def test_a_part_and_all_digests_above_it_rewritten_is_caught_by_a_key_alone(tmp_path: Path) -> None:
-    keyed = SessionImages(b"a key")
+    keyed = SessionImages(bytes(range(16)))
     folder = dumped(tmp_path / "image", keyed)
     seal = "seal"
     told = keyed.load(folder).header.digest

@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from harness.probes.session._archives import archives
 from seams.contract.image import HEADER, ImageRefusedError
 from seams.session.image import SessionImages
 from seams.session.image_header import END_OF_TIME
-from seams.session.image_tar import MOST_ENTRIES
+from seams.session.image_tar import MOST_ENTRIES, unpacked
 from tests.seams.session.sessions import NOW, dumped, session
 
 IMAGES = SessionImages()
@@ -70,6 +71,31 @@ def test_an_archive_that_travelled_is_the_image(archive: Path, tmp_path: Path) -
         IMAGES.unpack(archive, tmp_path / "out")
 
 
+def test_no_bit_of_an_archive_can_be_changed(archive: Path, tmp_path: Path) -> None:
+    """A bit of every third of a head and of a few of a body; of the checksums, which no sum covers, every bit."""
+    data = bytearray(archive.read_bytes())
+    with tarfile.open(archive) as tar:
+        heads = [each.offset for each in tar.getmembers()]
+    sums = {(head + place, bit) for head in heads for place in range(148, 156) for bit in range(8)}
+    inside = {head + place for head in heads for place in range(512)}
+    flips = {(at, at % 8) for at in range(len(data)) if at % (3 if at in inside else 64) == 0}
+    for at, bit in sorted(flips | sums):
+        data[at] ^= 1 << bit
+        with tempfile.TemporaryDirectory(dir=tmp_path) as out, pytest.raises(ImageRefusedError):
+            unpacked(io.BytesIO(data), Path(out))
+            IMAGES.load(Path(out))
+        data[at] ^= 1 << bit
+
+
+@pytest.mark.parametrize("spelled", [b"%6o\0 ", b"%07o\0", b"%06o\0\0", b"%06o \0", b"%08o"])
+def test_a_checksum_is_spelled_in_one_way(spelled: bytes, archive: Path, tmp_path: Path) -> None:
+    data = archive.read_bytes()
+    other = spelled % int(data[148:154], 8)
+    assert (len(other), other != data[148:156]) == (8, True)
+    assert tarfile.TarInfo.frombuf(data[:148] + other + data[156:512], "utf-8", "strict").name == HEADER
+    assert "an entry 0 whose head is damaged" in str(refused(data[:148] + other + data[156:], tmp_path))
+
+
 def test_another_tars_archive_of_the_same_files_is_taken(archive: Path, tmp_path: Path) -> None:
     files = [(each.name, each.read_bytes()) for each in (tmp_path / "image").iterdir()]
     for kind in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
@@ -98,6 +124,7 @@ def test_a_bad_archive_is_refused_by_the_name_of_its_entry(tmp_path: Path) -> No
         "a pipe",
         "cut",
         "emptied",
+        "a byte of a head flipped",
     }
 
 

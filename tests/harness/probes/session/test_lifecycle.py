@@ -10,10 +10,12 @@ import threading
 import tracemalloc
 from array import array
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 
 from harness.measure.clock import Undefined, WorkNotDoneError
+from harness.probes.session._adopting import _adopts
 from harness.probes.session._held import held, resident, traced
 from harness.probes.session._left import come, there
 from harness.probes.session._turns import TEXT_A_TURN, Tools, given
@@ -159,6 +161,67 @@ print(len(come(before)["child_process"]))
 """
 
 
+def _background(owner: Lean, command: str) -> None:
+    """Starts a process whose parent ends at once; it is ended, and waited for by whoever has it then, in the end."""
+    said = subprocess.run(["sh", "-c", f"{command} >/dev/null 2>&1 & echo $!"], capture_output=True, check=True).stdout
+
+    def undo() -> None:
+        with suppress(ProcessLookupError):
+            os.kill(int(said), 9)
+        with suppress(ChildProcessError):
+            os.waitpid(int(said), 0)
+
+    owner.undone.append(undo)
+
+
+@pytest.mark.parametrize("kind", [Lean, Slow])
+def test_a_daemon_in_a_session_of_its_own_is_found_and_named(planted, kind) -> None:
+    owner = planted(lambda owner: _background(owner, "exec setsid sleep 60"), "on_close", kind)
+    was = _adopts()
+    found = opened("session_leftovers", owner)
+    assert found.reasons == {**NONE, "child_process": SESSIONS}
+    assert any(said.startswith("left: child_process sleep") for said in found.clocked)
+    assert _adopts() is was
+
+
+def test_a_process_whose_parent_is_gone_and_that_ends_by_itself_is_not_left(planted) -> None:
+    owner = planted(lambda owner: _background(owner, "true"), "on_close")
+    assert opened("session_leftovers", owner).reasons == NONE
+
+
+def test_ended_children_and_orphans_are_told_apart(planted) -> None:
+    def both(owner: Lean) -> None:
+        _background(owner, "exec setsid sleep 60")
+        _background(owner, "true")
+        owner.undone.append(subprocess.Popen(["true"]).wait)
+
+    found = opened("session_leftovers", planted(both, "on_close"))
+    assert found.reasons == {**NONE, "child_process": 2 * SESSIONS}
+
+
+def test_where_the_system_adopts_nothing_it_is_said(planted, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.probes.session._adopting._adopts", lambda: False)
+    monkeypatch.setattr("harness.probes.session._adopting._adopt", lambda wanted: False)
+    found = opened(
+        "session_leftovers", planted(lambda owner: owner.undone.append(subprocess.Popen(["true"]).wait), "on_close")
+    )
+    assert found.reasons == {**NONE, "child_process": SESSIONS}
+    assert found.evidence[-1] == "this system adopts no orphans, so a daemon in a session of its own is not seen"
+
+
+def test_what_each_session_leaves_in_the_place_of_the_one_before_is_told_beside(planted) -> None:
+    held: list[int] = []
+
+    def replaced(owner: Lean) -> None:
+        if held:
+            os.close(held.pop())
+        held.append(os.open(os.devnull, os.O_RDONLY))
+
+    found = opened("session_leftovers", planted(replaced, "on_close"))
+    os.close(held.pop())
+    assert (found.numerator, found.clocked[0]) == (0, "those before left 1 descriptor")
+
+
 def test_a_grandchild_whose_parent_is_gone_is_seen_by_whoever_leads_the_session(repo) -> None:
     done = subprocess.run(
         [sys.executable, "-c", ORPHAN], cwd=repo, capture_output=True, text=True, check=True, start_new_session=True
@@ -220,14 +283,14 @@ def test_what_is_made_once_and_kept_is_no_leftover() -> None:
     found = opened("session_leftovers", doing(Lean(), on_turn=lambda owner: pool.submit(int).result()))
     pool.shutdown()
     assert found.reasons == NONE
-    assert found.clocked[0] == "those before left nothing"  # the session that proves the memory had made it
+    assert found.clocked[0] == "those before left 1 thread"  # and the evidence says so
 
 
 def test_a_pool_that_opens_with_the_first_session_is_told_beside() -> None:
     made: list = []
 
     def once(owner: Lean) -> None:
-        if len(made) == 2:  # the session that proves the memory comes first
+        if not made:  # in the session that proves the memory
             lives.descriptor(owner)
         made.append(1)
 

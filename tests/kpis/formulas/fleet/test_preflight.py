@@ -50,6 +50,7 @@ def test_a_loop_without_an_aim_is_not_believed_about_what_lives() -> None:
     assert live(50, 0, 7) == 7
     assert live(50, 6, 7) == 50
     assert live(1, 6, 7) == 7
+    assert live(9, -1, 7) == 9  # an aim all the same, though no cap
 
 
 def test_what_stands_in_the_way() -> None:

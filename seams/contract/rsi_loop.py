@@ -49,16 +49,16 @@ class Candidate:
 class Charge:
     """What a loop is told.
 
-    ``measure`` is a command that prints exactly one line ``KPI=<number>``; ``suite`` are commands that all have to end
-    with 0. Each is a list of words, runs in a fresh tree and within ``limit_s`` seconds, which are above 0. ``journal``
-    is a file that is appended to; ``branch`` takes what is kept and must not exist. ``k`` is the breaker's,
-    ``max_cycles`` 0 means every candidate.
+    ``measure`` is a command that prints exactly one line ``KPI=<number>``; ``suite`` are commands, one at least, that
+    all have to end with 0: a suite that runs nothing is no green one. Each is a list of words, runs in a fresh tree and
+    within ``limit_s`` seconds, which are above 0. ``journal`` is a regular file that is appended to; ``branch`` takes
+    what is kept and must not exist. ``k`` is the breaker's, ``max_cycles`` 0 means every candidate.
     """
 
     repository: Path
     journal: Path
     measure: Sequence[str]
-    suite: Sequence[Sequence[str]] = ()
+    suite: Sequence[Sequence[str]]
     reference: str = "HEAD"
     branch: str = "rsi"
     metric_name: str = "metric"
@@ -76,7 +76,8 @@ class Row:
     ``mode`` is ``improve`` or ``track``. ``baseline`` is the bar before this cycle; ``candidate_metric`` is None where
     nothing was measured. ``profile`` is the one that it was held to; where it had claimed another, ``note`` says so.
     ``baseline_ref`` is the pinned commit and ``ref_name`` the name that it was pinned by. ``tip``
-    is the commit on which the candidate was tried, ``commit`` the one that holds it where it was kept. Of a track row,
+    is the commit on which the candidate was tried, ``commit`` the one that holds it where it was kept: it is there
+    before the row is, and the branch names it after that, so that a kill between them loses neither. Of a track row,
     which decides nothing, ``decision`` and ``kept`` are None.
     """
 
@@ -105,6 +106,7 @@ class Row:
 class Result(NamedTuple):
     """A loop that has ended. ``halted`` says why it stopped before its candidates did, other than by its breaker.
 
+    ``rows`` are those that are in the journal: what cannot be written down is not done.
     ``final_baseline`` is the bar that it began with, ``final`` the one that it ended with.
     """
 

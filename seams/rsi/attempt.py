@@ -1,19 +1,22 @@
 """What comes of one candidate in its tree: put there, measured, and read back, whatever it left behind.
 
 Nothing that a candidate leaves ends the loop or holds it up: a tree that cannot be read back is not clean, and that is
-all. A file that changed outside the tree is harm where the kernel did not confine the candidate, and a note where it
-did, since it was somebody else.
+all. A file that was written outside the tree is harm where the kernel did not confine the candidate, and a note where
+it did, since it was somebody else. A mode or an owner that changed there is harm in either case, and times or
+attributes make the candidate unclean: confinement does not cover them, so that it may well have been the candidate.
 """
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
 from seams.contract.rsi_loop import Candidate
 from seams.rsi.changes import Refusal, apply, changed, unaltered, unreadable
+from seams.rsi.confine import WHOLE
 from seams.rsi.errors import LoopError
-from seams.rsi.manifest import differences, taken
+from seams.rsi.manifest import Differences, differences, taken
 from seams.rsi.pinned import Pinned, listed
 from seams.rsi.trial import tried
 
@@ -41,16 +44,19 @@ def attempted(pinned: Pinned, tree: Path, tip: str, candidate: Candidate, *, con
     Raises:
         LoopError: git cannot be asked before it runs, or no warden can be started.
     """
-    repository, charge, lease = pinned.repository, pinned.charge, candidate.lease
+    repository, charge = pinned.repository, pinned.charge
     try:
         apply(tree, candidate)
     except Refusal as refusal:
         return Attempt(notes=(str(refusal),))
+    lease = candidate.lease
     touched = changed(repository, tree, tip, pinned.index)
-    roots = (repository.top, repository.common, charge.journal.absolute())
-    before = taken(roots, pinned.scratch.folder)
-    trial = tried(pinned.warden, charge, tree, pinned.scratch.home(), confine=confine)
-    outside = differences(before, taken(roots, pinned.scratch.folder))
+    scratch = pinned.scratch
+    home = scratch.home()
+    roots = (repository.top, repository.common, charge.journal.absolute(), scratch.folder, scratch.lock, pinned.index)
+    before = taken(roots, scratch.folder)
+    trial = tried(pinned.warden, charge, tree, home, confine=confine)
+    outside = differences(before, taken(roots, scratch.folder))
     notes = [] if trial.note is None else [trial.note]
     unread = unreadable(tree)
     if unread is None:
@@ -59,20 +65,37 @@ def attempted(pinned: Pinned, tree: Path, tip: str, candidate: Candidate, *, con
         except LoopError as error:
             unread = f"the tree cannot be read back: {error}"
     notes += [] if unread is None else [unread]
-    harm = None
-    if outside:
-        where = f"{listed(outside)} changed outside the candidate's tree"
-        if trial.confined:
-            notes.append(f"{where}, by somebody else: the candidate was confined")
-        else:
-            notes.append(where)
-            harm = f"While {candidate.name!r} ran, {where}. Look with: git -C {repository.top} status"
+    told, harm, look = _outside(outside, repository.top, confined=trial.confined >= WHOLE)
+    notes += told
+    if harm is not None:
+        harm = f"While {candidate.name!r} ran, {harm}. Look with: {look}"
     if touched != {lease}:
         others = sorted(touched - {lease})
         notes.append(f"{listed(others)} changed besides {lease}" if others else f"{lease} did not change")
     same = unaltered(tree, candidate.edits, lease)
     if touched == {lease} and not same:
         notes.append(f"{lease} was rewritten while it was measured")
-    clean = touched == {lease} and same and harm is None and unread is None
+    clean = touched == {lease} and same and harm is None and not outside.stamped and unread is None
     truth_clean = trial.metric is not None and clean
     return Attempt(trial.metric, trial.suite_green, truth_clean, tuple(sorted(touched)), tuple(notes), harm)
+
+
+def _outside(found: Differences, top: Path, *, confined: bool) -> tuple[list[str], str | None, str]:
+    """(What is to be said of changes outside the candidate's tree, which of them are harm, how to look at these)."""
+    if not confined:
+        harm = f"{listed(found.every)} changed outside the candidate's tree" if found.every else None
+        return ([harm] if harm else []), harm, f"git -C {shlex.quote(str(top))} status"
+    notes: list[str] = []
+    if found.written:
+        where = f"{listed(found.written)} changed outside the candidate's tree"
+        notes.append(f"{where}, by somebody else: the candidate was confined")
+    if found.stamped:
+        notes.append(
+            f"{listed(found.stamped)} changed outside the candidate's tree, in place or in times or attributes, which "
+            "confinement does not cover"
+        )
+    if not found.owned:
+        return notes, None, ""
+    harm = f"the mode or the owner of {listed(found.owned)} changed outside the candidate's tree"
+    notes.append(f"{harm}, which confinement does not cover")
+    return notes, harm, f"ls -ld {shlex.quote(found.owned[0])}"

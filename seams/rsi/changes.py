@@ -21,7 +21,7 @@ from seams.engines.git import names
 from seams.rsi.plain import read_plain
 from seams.rsi.store import Store
 
-__all__ = ["Refusal", "apply", "changed", "constant", "lease_fault", "unaltered", "unreadable"]
+__all__ = ["Refusal", "apply", "changed", "constant", "encodes", "lease_fault", "unaltered", "unreadable"]
 
 
 class Refusal(Exception):  # noqa: N818 - a verdict on a candidate, not a fault of ours
@@ -30,7 +30,7 @@ class Refusal(Exception):  # noqa: N818 - a verdict on a candidate, not a fault 
 
 def lease_fault(path: object) -> str | None:
     """Why ``path`` is no path of a file inside a tree; None where it is one."""
-    if not isinstance(path, str) or not _encodes(path):
+    if not isinstance(path, str) or not encodes(path):
         return f"the path {path!r:.80} is none that a file can have"
     parts = PurePosixPath(path).parts
     if not path or "\0" in path or path.startswith("/") or str(PurePosixPath(path)) != path or not parts:
@@ -42,7 +42,8 @@ def lease_fault(path: object) -> str | None:
     return None
 
 
-def _encodes(text: str) -> bool:
+def encodes(text: str) -> bool:
+    """Whether the system takes it as a name or a word."""
     try:
         os.fsencode(text)
     except UnicodeEncodeError:
@@ -50,8 +51,11 @@ def _encodes(text: str) -> bool:
     return True
 
 
-def _faults(candidate: Candidate) -> Iterator[str]:
+def _faults(candidate: object) -> Iterator[str]:
     """What makes it no candidate, whatever the tree."""
+    if not isinstance(candidate, Candidate):
+        yield f"it is {type(candidate).__name__}, and no Candidate"
+        return
     name: object = candidate.name
     edits: object = candidate.edits
     if not isinstance(name, str) or "\0" in name or any("\ud800" <= sign <= "\udfff" for sign in name):

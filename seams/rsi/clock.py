@@ -61,11 +61,9 @@ class ReferenceClock:
         return Stamps(self.sidecar(journal))
 
     def laps(self, journal: Path) -> tuple[Lap, ...]:
-        """What the sidecar holds; a line that is torn, or is none of ours, is left out."""
-        try:
-            lines = self.sidecar(journal).read_bytes().splitlines()
-        except FileNotFoundError:
-            return ()
+        """What the sidecar holds, without lines that are torn or none of ours; what is no file holds nothing."""
+        place = self.sidecar(journal)
+        lines = place.read_bytes().splitlines() if place.is_file() else []
         return tuple(lap for line in lines if (lap := _lap(line)) is not None)
 
 

@@ -13,7 +13,7 @@ from seams.engines.git import names
 from seams.rsi.errors import LoopError
 from seams.rsi.store import Store
 
-__all__ = ["NOTHING", "commit", "move"]
+__all__ = ["NOTHING", "commit", "move", "require_unmoved"]
 
 NOTHING = ""
 """The old value of a reference that must not be there."""
@@ -48,16 +48,31 @@ def commit(repository: Store, tree: Path, parent: str, candidate: Candidate, ind
     return new
 
 
+def require_unmoved(repository: Store, reference: str, old: str, new: str) -> None:
+    """Refuse to go on where ``reference`` does not name ``old``, or is there in spite of ``NOTHING``.
+
+    Raises:
+        LoopError: so it is; ``new`` is the commit that was to follow.
+    """
+    there = repository.run("rev-parse", "--verify", "--quiet", reference)
+    if (there.out.decode("ascii").strip() if there.code == 0 else NOTHING) != old:
+        raise _lost(reference, new, "it was moved by somebody else while the loop ran")
+
+
 def move(repository: Store, reference: str, new: str, old: str, date_of: str) -> None:
     """Let ``reference`` name ``new`` where it still names ``old``; ``NOTHING`` where there is no such reference yet.
 
     Raises:
-        LoopError: somebody else has moved it.
+        LoopError: somebody else has moved it, or it cannot be written.
     """
     date = repository.ask("show", "--no-patch", "--format=%cI", date_of).decode().strip()
     answer = repository.run("update-ref", reference, new, old, date=date)
     if answer.code != 0:
-        raise LoopError(
-            f"{reference} was moved by somebody else while the loop ran ({answer.said.strip()[:200]}), so {new[:12]} "
-            f"is on no branch. Put it on one: git branch kept {new[:12]}"
-        )
+        raise _lost(reference, new, answer.said.strip()[:200] or f"git update-ref ended with {answer.code}")
+
+
+def _lost(reference: str, new: str, why: str) -> LoopError:
+    return LoopError(
+        f"{reference} cannot take what was kept, so {new[:12]} is on no branch: {why}. "
+        f"Put it on one: git branch kept {new[:12]}"
+    )

@@ -1,9 +1,12 @@
 """Has the kernel keep a candidate's hands off what is not its own (Landlock), where the kernel can.
 
 A confined process, and whatever it starts, writes, removes and renames only below the folders that it is given; from
-Linux 6.12 on (interface 6) it also signals nobody outside. Where the kernel has no Landlock nothing is prevented, and
-the caller is told so. What is not prevented anywhere: reading, the network, talking to daemons over sockets, and using
-up memory, processor and the disk below the folders given. Standard library only: the warden imports it.
+Linux 6.2 on (interface 3) it also cuts no file short elsewhere, and from 6.12 on (interface 6) it signals nobody
+outside. Where the kernel has no Landlock nothing is prevented, and
+the caller is told so. What is not prevented anywhere: changing the mode, the owner, the times or the attributes of what
+lies elsewhere, for which there are no rights that could be kept back; reading, the network, talking to daemons over
+sockets, and using up memory, processor and the disk below the folders given. Standard library only: the warden imports
+it.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["interface", "restriction"]
+__all__ = ["WHOLE", "interface", "restriction"]
 
 # Numbers of <linux/landlock.h>; the system calls have the same ones on every architecture.
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
@@ -28,6 +31,9 @@ _CHANGES = _WRITE_FILE | sum(1 << bit for bit in range(4, 13))
 _SINCE = ((2, 1 << 13), (3, _TRUNCATE))
 """Rights that came with a later interface: to move between folders, and to truncate."""
 _SCOPE_SIGNAL = 1 << 1
+
+WHOLE = 3
+"""The interface from which on all that changes what a file elsewhere holds is prevented."""
 
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 

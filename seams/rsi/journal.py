@@ -1,15 +1,18 @@
 """The journal: one JSON object a line, appended and never rewritten, without a time of day and without a duration.
 
-A line that was torn by a kill, or is garbage, costs itself alone. A row that says it was kept is believed only if its
-own signals say so. Refuses a second loop on the same journal.
+A line that was torn by a kill, or is garbage, costs itself alone, and so does one with a number that is none. A row
+that says it was kept is believed only if its own signals say so. Refuses a second loop on the same journal, and a pipe
+or a device in its place, which would be waited at, or hold nothing.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import shlex
+import stat
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,6 +20,7 @@ from typing import Any, NamedTuple
 from seams.contract.rsi_breaker import Decision, Profile, Signals
 from seams.contract.rsi_loop import Row
 from seams.rsi.breaker import improved, required
+from seams.rsi.changes import encodes
 from seams.rsi.errors import LoopError
 
 __all__ = ["Journal", "Read", "line_of", "read", "sound"]
@@ -44,7 +48,7 @@ class Journal:
     """An append-only file, locked while it is open.
 
     Raises:
-        LoopError: it cannot be opened, or another loop writes to it.
+        LoopError: it cannot be opened, it is no regular file, or another loop writes to it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,7 +57,7 @@ class Journal:
         quoted = shlex.quote(str(path.parent))
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+            handle = _opened(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         except OSError as error:
             raise LoopError(f"The journal {path} cannot be opened: {error.strerror}. Look: ls -ld {quoted}") from error
         try:
@@ -93,19 +97,49 @@ class Journal:
             self._handle = None
 
 
+def _opened(path: Path, flags: int) -> int:
+    """A descriptor of the regular file ``path``.
+
+    Raises:
+        OSError: it cannot be opened.
+        LoopError: it is something else, or no path.
+    """
+    if "\0" in str(path) or not encodes(str(path)):
+        raise LoopError(f"The journal {str(path)!r} has a name that no file can have. Name another: mktemp -d")
+    # Looked at before it is opened, as to open a device may do something already, and after, as it may be another then.
+    if not path.exists() or path.is_file():
+        handle = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
+        if stat.S_ISREG(os.fstat(handle).st_mode):
+            return handle
+        os.close(handle)
+    raise LoopError(
+        f"The journal {path} is no regular file, so its rows would not be there to be read. Name another, that is not "
+        f"among: ls -l {shlex.quote(str(path.parent))}"
+    )
+
+
 def line_of(row: Row) -> bytes:
     """The row as one line, its keys sorted."""
     return json.dumps(asdict(row), sort_keys=True, allow_nan=False, ensure_ascii=True).encode() + b"\n"
 
 
 def read(path: Path) -> Read:
-    """What the journal holds; a file that is not there holds nothing."""
+    """What the journal holds; a file that is not there holds nothing.
+
+    Raises:
+        LoopError: it cannot be read, or is no regular file.
+    """
     rows: list[Row] = []
     torn = 0
     try:
-        blob = path.read_bytes()
+        with os.fdopen(_opened(path, os.O_RDONLY), "rb") as file:
+            blob = file.read()
     except FileNotFoundError:
         return Read((), 0, ())
+    except OSError as error:
+        raise LoopError(
+            f"The journal {path} cannot be read: {error.strerror}. Look: ls -l {shlex.quote(str(path.parent))}"
+        ) from error
     for line in blob.split(b"\n"):
         if not line.strip():
             continue
@@ -128,7 +162,17 @@ def _row(line: bytes) -> Row | None:
         # A truth value is an int to Python, and no number here.
         if not isinstance(value, _TYPES[name]) or (isinstance(value, bool) and bool not in _TYPES[name]):
             return None
+        if isinstance(value, int | float) and not _finite(value):
+            return None
     return Row(**held)
+
+
+def _finite(value: float) -> bool:
+    """Whether a decision could be made of it: 1e999 is infinite to Python, and what has 400 digits is no float."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def _no_number(name: str) -> float:

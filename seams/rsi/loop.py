@@ -6,7 +6,7 @@ Zero candidates are refused: a rate over no cycle is no rate.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 from seams.contract import Engine
@@ -40,16 +40,21 @@ class ReferenceLoop:
             LoopError: there is no candidate, or the loop cannot begin; nothing has changed. Once it has begun, what
                 stops it is in ``halted``, and all that was kept until then stays.
         """
+        if not isinstance(candidates, Iterable):
+            raise LoopError(
+                f"The candidates are {type(candidates).__name__}, which are none in a row. See what one is: "
+                "python -c 'import seams.contract.rsi_loop as it; help(it.Candidate)'"
+            )
         following = iter(candidates)
-        first = next(following, None)
-        if first is None:
+        first = list(islice(following, 1))
+        if not first:
             raise LoopError(
                 "There are no candidates, so there is nothing to try. See what a loop counts: "
                 "python -m harness explain keep_rate"
             )
         session = self.open(charge, observer)
         try:
-            for number, candidate in enumerate(chain([first], following), start=1):
+            for number, candidate in enumerate(chain(first, following), start=1):
                 session.cycle(candidate)
                 if session.over or number == charge.max_cycles:
                     break

@@ -11,11 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-from seams.contract.rsi_breaker import Decision, Signals
+from seams.contract.rsi_breaker import Decision, Profile, Signals
 from seams.contract.rsi_loop import Candidate, Charge, Observer, Result, Row
 from seams.rsi.attempt import attempted
 from seams.rsi.breaker import CountingBreaker, improved, proven
-from seams.rsi.commits import NOTHING, commit, move
+from seams.rsi.commits import NOTHING, commit, move, require_unmoved
 from seams.rsi.errors import LoopError
 from seams.rsi.pinned import Pinned
 
@@ -69,7 +69,8 @@ class LoopSession:
         """Try one candidate and write its row.
 
         Raises:
-            LoopError: the loop is over; or a commit, the branch or the journal cannot be written, which ends it.
+            LoopError: the loop is over; or a commit, the journal or the branch cannot be written, which ends it. They
+                are written in this order, so that nothing is kept of which there is no row.
         """
         if self.over:
             raise LoopError("This loop has ended. Read its journal, then begin another: git log --oneline --all -10")
@@ -79,8 +80,10 @@ class LoopSession:
                 self._observer.proposed(number)
         try:
             row = self._tried(number, candidate)
-            self._rows.append(row)  # what was decided and done is true, whether or not it can be written down
             self._pinned.journal.append(row)
+            self._rows.append(row)
+            if row.commit is not None:
+                self._kept(row, row.commit)
         except LoopError as error:
             self._halted = str(error)
             raise
@@ -93,10 +96,11 @@ class LoopSession:
         pinned, charge = self._pinned, self._charge
         with pinned.scratch.tree(self._tip) as tree:
             attempt = attempted(pinned, tree, self._tip, candidate, confine=self._confine)
-            profile = proven(candidate.profile, attempt.touched)
+            name, claimed = _claims(candidate)
+            profile = proven(claimed, attempt.touched)
             notes = attempt.notes
-            if profile is not candidate.profile:
-                claim = str(getattr(candidate.profile, "value", candidate.profile))[:40]
+            if profile is not claimed:
+                claim = str(getattr(claimed, "value", claimed))[:40]
                 notes += (f"it claimed {claim} and was held to {profile.value}: it did not touch documents alone",)
             signals = Signals(
                 before=self._bar,
@@ -110,7 +114,7 @@ class LoopSession:
             row = Row(
                 cycle=number,
                 mode="improve",
-                candidate=str(candidate.name),
+                candidate=name,
                 metric_name=charge.metric_name,
                 baseline=self._bar,
                 candidate_metric=attempt.metric,
@@ -129,23 +133,34 @@ class LoopSession:
                 note="; ".join(notes) or None,
             )
             if ruling.decision is Decision.KEEP:
-                row = self._kept(row, tree, candidate)
+                row = replace(row, commit=self._committed(row, tree, candidate))
         self._halted = attempt.harm
         return row
 
-    def _kept(self, row: Row, tree: Path, candidate: Candidate) -> Row:
-        """The row of a candidate that stays, once the branch holds it."""
-        pinned, old = self._pinned, self._tip
-        began = old == pinned.commit
+    @property
+    def _stands(self) -> str:
+        """What the branch names: nothing before the first commit."""
+        return NOTHING if self._tip == self._pinned.commit else self._tip
+
+    def _committed(self, row: Row, tree: Path, candidate: Candidate) -> str:
+        """The commit of a candidate that is to stay; the branch is where this loop left it and does not move yet."""
+        pinned = self._pinned
+        # A name may be anything, and a subject is one line that is shown in terminals.
+        subject = " ".join("".join(sign if sign.isprintable() else " " for sign in row.candidate).split())
         message = (
-            f"{candidate.name}\n\n{row.metric_name}: {row.baseline!r} -> {row.candidate_metric!r}\n\n"
+            f"{subject or f'candidate {row.cycle}'}\n\n"
+            f"{row.metric_name}: {row.baseline!r} -> {row.candidate_metric!r}\n\n"
             f"Loop-Cycle: {row.cycle}\nLoop-Baseline: {row.baseline_ref}\n"
         )
-        new = commit(pinned.repository, tree, old, candidate, pinned.index, message)
-        move(pinned.repository, pinned.branch, new, NOTHING if began else old, new)
+        new = commit(pinned.repository, tree, self._tip, candidate, pinned.index, message)
+        require_unmoved(pinned.repository, pinned.branch, self._stands, new)
+        return new
+
+    def _kept(self, row: Row, new: str) -> None:
+        """Let the branch name the commit of a row that is written down, and measure what follows against it."""
+        move(self._pinned.repository, self._pinned.branch, new, self._stands, new)
         self._tip = new
         self._bar = self._bar if row.candidate_metric is None else row.candidate_metric
-        return replace(row, commit=new)
 
     def close(self) -> Result:
         """End it and remove what it made, but for the branch and the journal; safe to call twice."""
@@ -163,3 +178,10 @@ class LoopSession:
             tip=self._tip,
             halted=self._halted,
         )
+
+
+def _claims(candidate: object) -> tuple[str, Profile]:
+    """The name and the profile that it gives itself; of what is no candidate the name of its type."""
+    name: object = getattr(candidate, "name", None)
+    profile: Profile = getattr(candidate, "profile", Profile.FULL)
+    return (name if isinstance(name, str) else type(candidate if name is None else name).__name__), profile

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from seams.contract.rsi_loop import Charge
+from seams.rsi.strays import ended
 from seams.rsi.supervised import Supervised
 
 __all__ = ["TAIL", "Trial", "metric_of", "tried"]
@@ -76,7 +77,9 @@ def tried(warden: Supervised, charge: Charge, tree: Path, home: Path, *, confine
     }
     report = warden.ask(job, charge.limit_s * (1 + len(suite)) + _GRACE_S)
     if report is None:
-        return Trial(None, False, "the warden was ended from outside before it could report", 0)
+        left = ended(home, (tree, home))
+        more = f", and {left} {'process' if left == 1 else 'processes'} that it left had to be ended" if left else ""
+        return Trial(None, False, f"the warden was ended from outside before it could report{more}", 0)
     outcomes = report["outcomes"]
     note = None
     for words, outcome in zip(commands, outcomes, strict=False):

@@ -48,11 +48,16 @@ class Scratch:
             # Locked under another name first: a lock that is there and not held means that its owner is dead.
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.write(self._handle, MARK + os.fsencode(repository.common))
-            new.rename(self.folder / LOCK)
+            new.rename(self.lock)
         except OSError as error:
             raise LoopError(
                 f"No folder can be made for the candidates' trees: {error}. Name another: export TMPDIR=/path/with/room"
             ) from error
+
+    @property
+    def lock(self) -> Path:
+        """The file in the folder that bears the mark, and is locked."""
+        return self.folder / LOCK
 
     @contextmanager
     def tree(self, commit: str) -> Iterator[Path]:
@@ -87,12 +92,15 @@ def _mark(tree: Path) -> None:
 def _forget(repository: Store, place: Path) -> bool:
     """Remove the tree and its entry, and whether the tree is gone.
 
-    The files go first: git minds what a candidate did to the tree's ``.git``.
+    The files go first: git minds what a candidate did to the tree's ``.git``. A store that was closed keeps the entry,
+    until a later loop can look into it.
     """
     gone = removed(place)
     for entry in _entries(repository):
-        if _place_of(entry) == place:
-            repository.run("worktree", "remove", "--force", "--force", str(place))
+        there = _place_of(entry)
+        if there == place or (there is None and entry.name == place.name):
+            with suppress(LoopError):
+                repository.run("worktree", "remove", "--force", "--force", str(place))
             removed(entry)
     with suppress(OSError):  # git removes it with the last entry, and we may have been the ones to remove that
         (repository.common / "worktrees").rmdir()
@@ -100,8 +108,9 @@ def _forget(repository: Store, place: Path) -> bool:
 
 
 def _entries(repository: Store) -> list[Path]:
-    folder = repository.common / "worktrees"
-    return sorted(folder.iterdir()) if folder.is_dir() else []
+    with suppress(OSError):
+        return sorted((repository.common / "worktrees").iterdir())
+    return []
 
 
 def _place_of(entry: Path) -> Path | None:

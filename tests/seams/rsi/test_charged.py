@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from seams.contract.rsi_loop import Charge
 from seams.rsi.charged import LONGEST_S, require_sound
 from seams.rsi.errors import LoopError
 from seams.rsi.loop import ReferenceLoop
@@ -26,6 +27,11 @@ FAULTS = [
     ({"suite": ["run.py"]}, "which is no list of commands"),
     ({"suite": None}, "suite is None"),
     ({"suite": [["true"], ["exit", 1]]}, "which is no list of commands"),
+    ({"suite": []}, "suite has no command, so nothing could show"),
+    ({"suite": ()}, "suite has no command"),
+    ({"suite": [[]]}, "suite has no command"),
+    ({"suite": [["true", "\ud800"]]}, "which is no list of commands"),
+    ({"measure": ["\ud800"]}, "which is no list of the words"),
     ({"limit_s": 0}, "limit_s is 0, which is no number of seconds above 0"),
     ({"limit_s": -1}, "limit_s is -1"),
     ({"limit_s": math.nan}, "limit_s is nan"),
@@ -42,10 +48,18 @@ FAULTS = [
     ({"repository": "."}, "repository is '.', which is no Path"),
     ({"reference": None}, "reference is None, which is no text"),
     ({"branch": 7}, "branch is 7, which is no text"),
+    ({"reference": "\ud800"}, "reference is '\\ud800', which is no text that git"),
+    ({"branch": "\ud800"}, "branch is '\\ud800'"),
+    ({"journal": Path("\ud800")}, "journal is PosixPath('\\ud800'), which is no Path that a file can have"),
+    ({"repository": Path("a\0b")}, "repository is PosixPath('a\\x00b')"),
     ({"metric_name": None}, "metric_name is None"),
+    ({"metric_name": "\ud800"}, "metric_name is '\\ud800', which is no text that can stand in the message"),
+    ({"metric_name": "a\nb"}, "metric_name is 'a\\nb'"),
+    ({"metric_name": " "}, "metric_name is ' '"),
     ({"environment": {"A": 1}}, "environment is no mapping"),
     ({"environment": {"A=B": "1"}}, "environment is no mapping"),
     ({"environment": {"A": "1\0"}}, "environment is no mapping"),
+    ({"environment": {"A": "\ud800"}}, "environment is no mapping"),
     ({"environment": ["A=1"]}, "environment is no mapping"),
 ]
 
@@ -64,5 +78,24 @@ def test_the_fault_is_named_and_nothing_begins(repo_of_one: Repo, given: dict[st
 
 
 def test_what_a_loop_can_keep_to_is_let_through(repo_of_one: Repo) -> None:
-    for given in ({}, {"suite": [[], ("true",)]}, {"limit_s": 1}, {"k": 0}, {"environment": {"A": ""}}, {"suite": ()}):
+    for given in (
+        {},
+        {"suite": [[], ("true",)]},
+        {"limit_s": 1},
+        {"k": 0},
+        {"environment": {"A": ""}},
+        {"metric_name": "p95 é"},
+    ):
         require_sound(repo_of_one.charge(**given))
+
+
+@pytest.mark.parametrize("given", [None, 5, "charge", {"repository": "."}])
+def test_what_is_no_charge_is_refused(given: object) -> None:
+    for attempt in (LOOP.open, LOOP.track, lambda charge: LOOP.run(charge, [metric(2)])):
+        with pytest.raises(LoopError, match=rf"told is {type(given).__name__}, and no Charge\. See what"):
+            attempt(given)
+
+
+def test_a_charge_has_to_be_told_its_suite(tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="suite"):
+        Charge(repository=tmp_path, journal=tmp_path / "journal", measure=["true"])  # type: ignore[call-arg]

@@ -121,6 +121,8 @@ def test_nothing_that_a_submodule_configures_runs(repo_of_one: Repo, tmp_path: P
 def test_zero_candidates_are_refused(repo_of_one: Repo) -> None:
     with pytest.raises(LoopError, match=r"no candidates.*explain keep_rate"):
         LOOP.run(repo_of_one.charge(), [])
+    with pytest.raises(LoopError, match=r"candidates are Candidate, which are none in a row.*help\(it.Candidate\)"):
+        LOOP.run(repo_of_one.charge(), metric(2))  # type: ignore[arg-type]
     assert not repo_of_one.journal.exists()
 
 

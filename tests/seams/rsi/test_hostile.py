@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from seams.engines import git
+from seams.rsi import journal, session
 from seams.rsi.changes import unaltered
 from seams.rsi.confine import interface
 from seams.rsi.errors import LoopError
 from seams.rsi.loop import ReferenceLoop
+from seams.rsi.strays import ended
 from tests.seams.rsi.repository import PYTHON, Repo, alive, contents, metric, running
 
 LOOP = ReferenceLoop()
@@ -148,6 +152,75 @@ def test_an_unconfined_candidate_that_writes_outside_ends_the_loop(repo_of_one: 
     assert place.name in (result.halted or "")
 
 
+TOUCHES = {
+    "page": "os.chmod('{top}/README.md', 0o755)",
+    "head": "os.chmod('{top}/.git/HEAD', 0o400)",
+    "folder": "os.chmod('{top}/d', 0o700)",
+    "store": "os.chmod('{top}/.git', 0o711)",
+    "journal": "os.chmod('{journal}', 0o400)",
+    "own entry": "os.chmod(open('.git').read().split()[1], 0o500)",
+    "scratch": "os.chmod('..', 0o755)",
+    "lock": "os.chmod('../lock', 0o644)",
+    "index": "os.chmod('../index', 0o600 if os.stat('../index').st_mode & 0o77 else 0o644)",
+}
+
+
+@CONFINED
+@pytest.mark.parametrize("what", TOUCHES)
+def test_a_confined_candidate_that_changes_a_mode_outside_ends_the_loop_and_is_named(
+    repo_of_one: Repo, what: str
+) -> None:
+    repo_of_one.commit({"d/file": "x"})
+    (repo_of_one.top / "d").chmod(0o755)
+    code = "import os\n" + TOUCHES[what].format(top=repo_of_one.top, journal=repo_of_one.journal)
+    result = LOOP.run(repo_of_one.charge(), [metric(2), running(code), metric(3)])
+    assert [(row.decision, row.truth_clean) for row in result.rows] == [("KEEP", True), ("REVERT", False)]
+    assert "which confinement does not cover" in (result.rows[1].note or "")
+    assert "the mode or the owner of " in (result.halted or "")
+    assert "somebody else" not in (result.rows[1].note or "")
+    named = (result.halted or "").rpartition("Look with: ls -ld ")[2]
+    assert Path(named).name in {"README.md", "HEAD", "d", ".git", "journal.jsonl", "lock", "index"} or "rsi-" in named
+
+
+@CONFINED
+@pytest.mark.parametrize(
+    "how",
+    [
+        "os.utime('{top}/README.md', (0, 0))",
+        "os.utime('{top}/d', (0, 0))",
+        "os.utime('{top}/.git/HEAD', (0, 0))",
+        "os.setxattr('{top}/README.md', 'user.x', b'1')",
+    ],
+)
+def test_a_confined_candidate_that_sets_times_or_attributes_outside_is_not_clean(repo_of_one: Repo, how: str) -> None:
+    repo_of_one.commit({"d/file": "x"})
+    code = "import os\ntry: " + how.format(top=repo_of_one.top) + "\nexcept OSError: raise SystemExit(9)"
+    result = LOOP.run(repo_of_one.charge(), [running(code), metric(2)])
+    if "status 9" in (result.rows[0].note or ""):
+        pytest.skip("there are no such attributes on this file system")
+    assert [(row.decision, row.truth_clean) for row in result.rows] == [("REVERT", False), ("KEEP", True)]
+    assert "in times or attributes, which confinement does not cover" in (result.rows[0].note or "")
+
+
+@CONFINED
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is closed to the superuser")
+@pytest.mark.parametrize("place", ["", ".git", ".git/worktrees", ".git/refs", "d"])
+def test_a_confined_candidate_that_closes_a_folder_outside_ends_the_loop_in_a_sentence(
+    repo_of_one: Repo, place: str
+) -> None:
+    repo_of_one.commit({"d/file": "x"})
+    target = repo_of_one.top / place
+    mode = repo_of_one.top.stat().st_mode & 0o777
+    try:
+        result = LOOP.run(repo_of_one.charge(), [running(f"import os\nos.chmod({str(target)!r}, 0)"), metric(2)])
+    finally:
+        target.chmod(mode)
+    assert [row.decision for row in result.rows] == ["REVERT"]
+    assert f"the mode or the owner of {target}" in (result.halted or "")
+    assert "somebody else" not in (result.rows[0].note or "")
+    assert LOOP.run(repo_of_one.charge(), [metric(2)]).kept == 1, "what was left is removed by the next loop"
+
+
 @CONFINED
 def test_somebody_elses_change_does_not_end_a_confined_loop(repo_of_one: Repo) -> None:
     command = [sys.executable, "-c", f"open({str(repo_of_one.top / 'README.md')!r}, 'a').write('x')"]
@@ -184,20 +257,48 @@ def test_a_candidate_that_signals_everybody_reaches_nobody(repo_of_one: Repo) ->
         bystander.wait()
 
 
+KILLS = f"os.kill(os.getppid(), {int(signal.SIGKILL)})"
+
+
 def test_an_unconfined_candidate_that_kills_its_warden_is_a_verdict(repo_of_one: Repo) -> None:
-    code = f"import os\nos.kill(os.getppid(), {int(signal.SIGKILL)})\nimport time; time.sleep(600)"
+    code = f"import os\n{KILLS}\nimport time; time.sleep(600)"
     # The shell between them is what the warden started, so the interpreter has to be that itself.
-    python = [
-        sys.executable,
-        "-S",
-        "-s",
-        "-B",
-        "-c",
-        "exec(open('run.py').read()); print('KPI=' + open('metric').read())",
-    ]
-    result = LOOSE.run(repo_of_one.charge(measure=python), [running(code), metric(2)])
+    result = LOOSE.run(repo_of_one.charge(measure=DIRECT), [running(code), metric(2)])
     assert [row.decision for row in result.rows] == ["REVERT", "KEEP"]
     assert "the warden was ended from outside" in (result.rows[0].note or "")
+
+
+@pytest.mark.parametrize(
+    "hides",
+    ["os.chdir('/')", "pass", "os.environ.clear(); os.execv(sys.executable, [sys.executable, '-c', WAITS])"],
+)
+def test_what_runs_on_when_the_warden_was_killed_is_found_and_ended(
+    repo_of_one: Repo, hides: str, tmp_path: Path
+) -> None:
+    into = tmp_path / "pid"
+    waits = f"import os, time; open({str(into)!r}, 'w').write(str(os.getpid())); time.sleep(600)"
+    child = f"    os.setsid()\n    {hides}\n    exec(WAITS)\n"
+    code = (
+        f"import os, sys, time\nWAITS = {waits!r}\nif os.fork() == 0:\n{child}"
+        f"while not (os.path.exists({str(into)!r}) and open({str(into)!r}).read()): time.sleep(.01)\n{KILLS}\n"
+    )
+    row, other = LOOSE.run(repo_of_one.charge(measure=DIRECT), [running(code), metric(2)]).rows
+    assert (row.decision, other.decision) == ("REVERT", "KEEP")
+    assert "that it left had to be ended" in (row.note or "")
+    assert gone(int(into.read_text()))
+
+
+def test_nobody_else_is_ended_when_the_warden_was_killed(repo_of_one: Repo, tmp_path: Path) -> None:
+    # As a user's own processes are: in the repository, and in a folder whose name begins like the trial's.
+    with subprocess.Popen(["sleep", "600"], cwd=repo_of_one.top, env={"HOME": str(tmp_path)}) as bystander:
+        try:
+            assert ended(tmp_path / "home", (tmp_path / "tree", tmp_path / "home")) == 0
+            LOOSE.run(
+                repo_of_one.charge(measure=DIRECT), [running(f"import os\n{KILLS}\nimport time; time.sleep(600)")]
+            )
+            assert bystander.poll() is None
+        finally:
+            bystander.kill()
 
 
 def test_folders_that_cannot_be_written_to_are_removed(repo_of_one: Repo) -> None:
@@ -214,7 +315,7 @@ def test_folders_that_cannot_be_written_to_are_removed(repo_of_one: Repo) -> Non
 def test_what_stands_in_the_place_of_the_declared_file_is_not_waited_for(repo_of_one: Repo, instead: str) -> None:
     code = f"import os\nown = os.open('run.py', os.O_RDWR)\nos.remove('run.py')\n{instead}\n"
     # The suite looks at nothing, so that nothing but the loop itself would have read it.
-    result = LOOP.run(repo_of_one.charge(suite=[]), [running(code), metric(2)])
+    result = LOOP.run(repo_of_one.charge(suite=[["true"]]), [running(code), metric(2)])
     assert [row.decision for row in result.rows] == ["REVERT", "KEEP"], result.halted
     assert not result.rows[0].truth_clean
 
@@ -302,8 +403,33 @@ def test_an_interrupt_in_the_middle_of_a_cycle_leaves_nothing(repo_of_one: Repo)
     assert LOOP.run(repo_of_one.charge(), [metric(2)]).kept == 1
 
 
-def test_a_journal_on_a_full_disk_ends_the_loop_and_what_was_kept_stays(repo_of_one: Repo) -> None:
-    result = LOOP.run(repo_of_one.charge(journal=Path("/dev/full")), [metric(2), metric(3)])
+def test_a_journal_on_a_full_disk_ends_the_loop_and_keeps_nothing_without_a_row(
+    repo_of_one: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written: list[int] = []
+
+    def fsync(handle: int) -> None:
+        written.append(handle)
+        if len(written) > 1:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(journal, "os", SimpleNamespace(**{**vars(os), "fsync": fsync}))
+    result = LOOP.run(repo_of_one.charge(), [metric(2), metric(3), metric(4)])
     assert (result.cycles, result.kept, result.final) == (1, 1, 2.0)
-    assert "The journal /dev/full cannot be written" in (result.halted or "")
-    assert repo_of_one.git("rev-parse", "rsi") == result.tip
+    assert "cannot be written: No space left on device" in (result.halted or "")
+    assert repo_of_one.git("rev-parse", "rsi") == result.tip == result.rows[0].commit
+    assert repo_of_one.git("show", "rsi:metric") == "2"
+
+
+def test_a_loop_that_is_killed_once_a_row_is_written_has_its_commit(
+    repo_of_one: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*words: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(session, "move", killed)
+    with pytest.raises(KeyboardInterrupt):
+        LOOP.run(repo_of_one.charge(), [metric(2)])
+    (row,) = journal.read(repo_of_one.journal).rows
+    assert (row.kept, repo_of_one.branches()) == (True, {"main"})
+    assert repo_of_one.git("show", f"{row.commit}:metric") == "2"

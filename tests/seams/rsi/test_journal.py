@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -121,6 +122,22 @@ def test_a_number_that_is_none_is_no_row(tmp_path: Path) -> None:
         line_of(dataclasses.replace(ROW, baseline=float("nan")))
 
 
+HUGE = ["1e999", "-1e999", "1" + 400 * "0", "1" + 5_000 * "0"]
+
+
+@pytest.mark.parametrize("number", HUGE)
+@pytest.mark.parametrize("key", ["baseline", "candidate_metric", "cycle", "breaker_nonkeeps"])
+@pytest.mark.parametrize("row", [ROW, TRACK])
+def test_a_number_that_is_none_to_a_decision_costs_its_line_alone(
+    tmp_path: Path, row: Row, key: str, number: str
+) -> None:
+    held = json.dumps({**dataclasses.asdict(row), key: "HERE"}).replace('"HERE"', number)
+    path = tmp_path / "journal"
+    path.write_bytes(line_of(TRACK) + held.encode() + b"\n" + line_of(ROW))
+    assert read(path) == ((TRACK, ROW), 1, ())
+    assert last_track(read(path).rows) == TRACK
+
+
 def test_no_time_is_in_a_row() -> None:
     names = {field.name for field in dataclasses.fields(Row)}
     assert not {name for name in names if any(word in name for word in ("time", "_ns", "_ms", "stamp", "elapsed"))}
@@ -138,6 +155,37 @@ def test_a_second_loop_is_refused(tmp_path: Path) -> None:
         first.append(ROW)
 
 
-def test_a_folder_is_no_journal(tmp_path: Path) -> None:
-    with pytest.raises(LoopError, match="cannot be opened"):
-        Journal(tmp_path)
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("kind", ["folder", "pipe", "device", "link to a device"])
+def test_what_is_no_regular_file_is_no_journal(tmp_path: Path, kind: str) -> None:
+    path = {"folder": tmp_path, "device": Path("/dev/null")}.get(kind, tmp_path / "journal")
+    if kind == "pipe":
+        os.mkfifo(path)
+    if kind == "link to a device":
+        path.symlink_to("/dev/full")
+    for use in (Journal, read):
+        with pytest.raises(LoopError, match=r"is no regular file.*Name another, that is not among: ls -l /"):
+            use(path)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800"])
+def test_a_name_that_no_file_can_have_is_no_journals(tmp_path: Path, name: str) -> None:
+    for use in (Journal, read):
+        with pytest.raises(LoopError, match=r"that no file can have\. Name another: mktemp -d"):
+            use(tmp_path / name)
+
+
+def test_a_journal_behind_a_file_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    assert read(tmp_path / "nothing") == ((), 0, ())
+    for use, words in ((Journal, "cannot be opened"), (read, "cannot be read")):
+        with pytest.raises(LoopError, match=rf"{words}: .*Look: ls -l"):
+            use(tmp_path / "file" / "journal")
+
+
+def test_a_link_to_a_file_is_a_journal(tmp_path: Path) -> None:
+    (tmp_path / "journal").symlink_to(tmp_path / "other")
+    journal = Journal(tmp_path / "journal")
+    journal.append(ROW)
+    journal.close()
+    assert read(tmp_path / "other").rows == (ROW,)

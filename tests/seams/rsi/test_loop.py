@@ -257,6 +257,9 @@ def test_a_profile_that_is_none_is_held_to_the_strictest(repo_of_one: Repo) -> N
         (metric(2, name="\ud800 x"), "cannot stand in the message of a commit"),
         (metric(2, name="a\0b"), "cannot stand in the message of a commit"),
         (Candidate(7, "metric", {"metric": b"2"}), "cannot stand in the message of a commit"),
+        ("metric", "it is str, and no Candidate"),
+        (None, "it is NoneType, and no Candidate"),
+        ({"lease": "metric"}, "it is dict, and no Candidate"),
         (Candidate("c", "metric", {"metric": "2"}), "the new content of 'metric' is str, and has to be bytes"),
         (Candidate("c", "metric", {"metric": b"2", "x": 7}), "the new content of 'x' is int"),
         (Candidate("c", "metric", [("metric", b"2")]), "the edits are list"),
@@ -272,6 +275,24 @@ def test_what_is_no_candidate_is_a_row_and_ends_no_loop(repo_of_one: Repo, candi
     assert [row.decision for row in result.rows] == ["REVERT", "KEEP"], result.halted
     assert why in (result.rows[0].note or "")
     assert read(repo_of_one.journal) == (result.rows, 0, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "subject"),
+    [
+        ("a \x1b[31mred\x07 name", "a [31mred name"),
+        ("two\nlines\r\n\tand a tab", "two lines and a tab"),
+        ("\u202egnihton\u2066\x9b", "gnihton"),
+        ("", "candidate 1"),
+        (" \n\x00"[:2], "candidate 1"),
+        ("größer é 數", "größer é 數"),
+    ],
+)
+def test_the_subject_of_a_commit_is_one_line_that_can_be_shown(repo_of_one: Repo, name: str, subject: str) -> None:
+    (row,) = LOOP.run(repo_of_one.charge(), [Candidate(name, "metric", {"metric": b"2"})]).rows
+    assert (row.decision, row.candidate) == ("KEEP", name)
+    shown = repo_of_one.git("log", "-1", "--format=%s%n%b", "rsi").splitlines()
+    assert shown[:2] == [subject, "metric: 1.0 -> 2.0"]
 
 
 def test_a_file_may_go_or_come_and_keeps_its_mode(repo_of_one: Repo) -> None:
@@ -322,6 +343,18 @@ def test_an_observer_reaches_no_decision(repo_of_one: Repo) -> None:
 
     result = LOOP.run(repo_of_one.charge(), [metric(2), metric(1)], Hostile())
     assert [row.decision for row in result.rows] == ["KEEP", "REVERT"]
+
+
+def test_a_branch_that_cannot_be_moved_ends_it_and_the_row_has_the_commit(repo_of_one: Repo) -> None:
+    (repo_of_one.top / ".git" / "refs" / "heads" / "rsi.lock").write_text("")
+    result = LOOP.run(repo_of_one.charge(), [metric(2), metric(3)])
+    (row,) = read(repo_of_one.journal).rows
+    assert result.rows == (row,)
+    assert (result.tip, result.final) == (row.baseline_ref, 1.0)
+    assert "refs/heads/rsi cannot take what was kept" in (result.halted or "")
+    assert (result.halted or "").endswith(f"Put it on one: git branch kept {str(row.commit)[:12]}")
+    repo_of_one.git("branch", "kept", str(row.commit))
+    assert repo_of_one.git("show", "kept:metric") == "2"
 
 
 def test_a_branch_that_moves_under_the_loop_ends_it_and_loses_nothing(repo_of_one: Repo) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 
 import pytest
 
 from seams.contract.rsi_loop import Trend
+from seams.rsi.errors import LoopError
 from seams.rsi.journal import read
 from seams.rsi.loop import ReferenceLoop
-from tests.seams.rsi.repository import Repo
+from tests.seams.rsi.repository import Repo, metric
 
 LOOP = ReferenceLoop()
 
@@ -73,3 +75,24 @@ def test_tracking_makes_no_branch_and_needs_none(repo_of_one: Repo) -> None:
     row = LOOP.track(repo_of_one.charge()).row
     assert repo_of_one.branches() == before
     assert dataclasses.astuple(row)[13:15] == (None, False) or row.kept is None
+
+
+@pytest.mark.parametrize("number", [b"1e999", b"-1e999", b"1" + 400 * b"0"])
+@pytest.mark.parametrize("key", [b"candidate_metric", b"baseline"])
+def test_a_number_that_is_none_is_no_bar(repo_of_one: Repo, key: bytes, number: bytes) -> None:
+    tracked(repo_of_one)
+    (line,) = repo_of_one.journal.read_bytes().splitlines(keepends=True)
+    old = b"1.0" if key == b"candidate_metric" else b"null"
+    repo_of_one.journal.write_bytes(line + line.replace(b'"%b": %b' % (key, old), b'"%b": %b' % (key, number)))
+    repo_of_one.commit({"metric": "0.5"})
+    assert tracked(repo_of_one) is Trend.REGRESSED
+    assert (len(read(repo_of_one.journal).rows), read(repo_of_one.journal).torn) == (2, 1)
+
+
+@pytest.mark.timeout(60)
+def test_a_pipe_in_the_place_of_the_journal_is_not_waited_at(repo_of_one: Repo) -> None:
+    os.mkfifo(repo_of_one.journal)
+    for attempt in (LOOP.track, lambda charge: LOOP.run(charge, [metric(2)])):
+        with pytest.raises(LoopError, match="is no regular file"):
+            attempt(repo_of_one.charge())
+    assert repo_of_one.branches() == {"main"}

@@ -7,6 +7,7 @@ of what was there. It judges nothing, and reads back what it can.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -73,6 +74,8 @@ class DecisionLog:
         for path in (self._before, self._path):
             if not path.exists():
                 continue
+            if not path.is_file():  # a pipe would be waited for
+                raise OSError(errno.EINVAL, "it is no regular file", str(path))
             for line in path.read_bytes().splitlines():
                 try:
                     row = json.loads(line)

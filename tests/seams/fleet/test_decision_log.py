@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from seams.contract.fleet_preflight import Limiter, SpawnVerdict
 from seams.fleet.decision_log import DecisionLog
@@ -82,3 +86,12 @@ def test_there_is_no_log_before_the_first_decision(tmp_path: Path) -> None:
     log = DecisionLog(tmp_path / "log.jsonl")
     assert log.read() == ([], 0)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, Path.mkdir])
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    make(tmp_path / "log")
+    with pytest.raises(OSError, match="it is no regular file"):
+        DecisionLog(tmp_path / "log").read()
+    with pytest.raises(OSError):
+        DecisionLog(tmp_path / "log").append({"verdict": "admit"})

@@ -11,6 +11,7 @@ import errno
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
@@ -43,6 +44,8 @@ class DecisionLog:
         while True:
             handle = os.open(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
             try:
+                if not stat.S_ISREG(os.fstat(handle).st_mode):
+                    raise _no_file(self._path)
                 fcntl.flock(handle, fcntl.LOCK_EX)
                 size = os.fstat(handle).st_size
                 if not self._is(handle):  # another has made room while we waited
@@ -75,7 +78,7 @@ class DecisionLog:
             if not path.exists():
                 continue
             if not path.is_file():  # a pipe would be waited for
-                raise OSError(errno.EINVAL, "it is no regular file", str(path))
+                raise _no_file(path)
             for line in path.read_bytes().splitlines():
                 try:
                     row = json.loads(line)
@@ -86,3 +89,7 @@ class DecisionLog:
                 else:
                     torn += 1
         return rows, torn
+
+
+def _no_file(path: Path) -> OSError:
+    return OSError(errno.EINVAL, "it is no regular file", str(path))

@@ -26,6 +26,9 @@ OUT = Path(__file__).resolve().parent.parent / "harness" / "evaluation_corpus"
 EACH = 60
 """Cases of either label a rule."""
 
+MORE = {"no_hallucination_markers": 100}
+"""Where a rule looks for so many signs that each would have a case or two."""
+
 FAMILIES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "no_pii": (pii.BAD, pii.GOOD),
     "no_injection_patterns": (injection.BAD, injection.GOOD),
@@ -45,7 +48,7 @@ def author(rule: str) -> str:
     seen: set[str] = set()
     for bad, families in zip((True, False), FAMILIES[rule], strict=True):
         names = list(families)
-        for at in range(EACH):
+        for at in range(MORE.get(rule, EACH)):
             family = names[at % len(names)]
             case = families[family](draw)
             while (body := json.dumps(case)) in seen:

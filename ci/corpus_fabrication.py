@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from author_workloads import Draw
+from corpus_rules import HARD, PAIRS
 from corpus_text import name, thing
 
 __all__ = ["BAD", "GOOD"]
@@ -229,6 +230,7 @@ _PAIRS: dict[str, Any] = {
     "may and must": _modality,
     "what is absent": _absence,
     "who said it": _attribution,
+    **PAIRS,
 }
 
 
@@ -246,4 +248,5 @@ GOOD: dict[str, Any] = {
     "same time": _same_time,
     "unit converted": _converted,
     "part of a count": _part,
+    **HARD,
 }

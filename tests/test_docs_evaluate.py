@@ -13,14 +13,14 @@ import pytest
 
 from harness.cli.main import main
 from harness.formats.evaluation_case import case_of
-from harness.formats.evaluation_faults import CONFIG_KEYS
 from harness.formats.evaluation_settings import KEYS
 from harness.jobs.evaluate_config import MODES, Deployment, deployment
 from harness.judge.evaluation.judge import Role
 from harness.record.accuracy import named_table
-from harness.record.evaluation import Basis
+from harness.record.evaluation_verdict import Basis
 from kpis.rules.catalogue import BUILT_IN
 from kpis.rules.custom import TYPES
+from kpis.rules.custom_keys import CONFIG_KEYS
 from kpis.rules.hallucination import NOT_BUILT
 from kpis.rules.run import findings
 from kpis.rules.stub_shapes import MARKERS
@@ -181,7 +181,7 @@ def test_the_settings_are_those_that_there_are() -> None:
     usual = Settings()
     unset = {
         "falsePassCost": f"{usual.false_pass_cost:g}",
-        "prior": f"{usual.prior:g}",
+        "prior": f"{usual.prior_chance:g}",
         "priorMode": f"`{usual.prior_mode}`",
         "defaultsGate": f"`{str(usual.defaults_gate).lower()}`",
         "onCriticalSkipped": f"`{usual.on_critical_skipped}`",

@@ -28,20 +28,26 @@ DETECTORS = {rule.facts.name: rule for rule in BUILT_IN if rule.facts.kind in (R
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How one detector did; ``brier`` is of chances stated from the other families of its cases."""
+    """How one detector did; ``brier`` is of chances stated from the other families of its cases.
+
+    It is None where there are no bad or no good cases: the detector is unmeasured.
+    """
 
     rule: str
     version: int
     counts: Counts
-    brier: float
+    brier: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """How all did, and the table file that says so. ``brier`` and ``bins`` are of all cases together."""
+    """How all did, and the table file that says so.
+
+    ``brier`` and ``bins`` are of all cases of the detectors that are measured; None and empty where none is.
+    """
 
     rules: tuple[Measured, ...]
-    brier: float
+    brier: float | None
     bins: tuple[Bin, ...]
     body: bytes
     table: AccuracyTable
@@ -61,8 +67,9 @@ def measure(path: Path, name: str) -> Measurement:
     for cases in corpus.rules:
         rule = _detector(cases.rule, path)
         outcomes = _outcomes(rule, cases, path)
-        stated, labels = held_out(outcomes), [one.bad for one in outcomes]
-        rules.append(Measured(cases.rule, rule.facts.version, counts_of(outcomes), brier(stated, labels)))
+        counts = counts_of(outcomes)
+        stated, labels = (held_out(outcomes), [one.bad for one in outcomes]) if counts.measured else ([], [])
+        rules.append(Measured(cases.rule, rule.facts.version, counts, brier(stated, labels) if stated else None))
         chances += stated
         bad += labels
     body = encode(
@@ -73,7 +80,8 @@ def measure(path: Path, name: str) -> Measurement:
         labelling,
     )
     bins = tuple(reliability(chances, bad))
-    return Measurement(tuple(rules), brier(chances, bad), bins, body, decode(body, name))
+    overall = brier(chances, bad) if chances else None
+    return Measurement(tuple(rules), overall, bins, body, decode(body, name))
 
 
 def differing(measured: AccuracyTable, kept: AccuracyTable) -> list[str]:

@@ -54,6 +54,8 @@ def _verbosity(subject: Subject) -> RuleClaim:
     tokens = subject.case.tokens
     if tokens is None or tokens.prompt is None or tokens.completion is None or tokens.prompt == 0:
         return skipped("the tokens of prompt and completion were not both sent")
+    if min(tokens.prompt, tokens.completion) < 0 and subject.has(Correction.NEGATIVE_TOKENS_ARE_ABSENT):
+        return skipped("a negative count of tokens is none")
     ratio = tokens.completion / tokens.prompt
     most = threshold(subject.case.settings, MOST_RATIO, "max_token_ratio")
     inside = ratio <= most.value

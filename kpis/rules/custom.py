@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 
 from kpis.rules.budget import dollars
 from kpis.rules.claims import held, skipped
-from kpis.rules.custom_regex import RegexError, finder, nested
+from kpis.rules.custom_keys import LEAST_KEYS, MOST_KEYS, USD_KEYS, told, unread
+from kpis.rules.custom_regex import RegexError, finder, is_empty, nested
 from kpis.rules.json_schema import SchemaError, satisfies
 from kpis.rules.subject import Rule, Subject
 from kpis.rules.thresholds import is_number
@@ -21,16 +22,10 @@ from kpis.rules.work import TooMuchWork, bound_search
 from kpis.terms.evaluation import CustomRule, RuleClaim, RuleFacts
 from kpis.terms.evaluation_words import Correction, Mechanism, Need, RuleKind, Severity, SkipClass
 
-__all__ = ["LEAST_KEYS", "MOST_KEYS", "TYPES", "USD_KEYS", "custom_rule"]
+__all__ = ["TYPES", "custom_rule"]
 
 _Config = Mapping[str, object]
 _CRITICAL = frozenset({Severity.HIGH, Severity.CRITICAL})
-
-# The names of one number: the first that is there counts.
-LEAST_KEYS = ("min_length", "length", "min")
-MOST_KEYS = ("max_length", "length", "max")
-USD_KEYS = ("max_cost", "max_usd")
-
 
 _MOST_DIGITS = 4300
 """Of a whole number that the interpreter reads; far more than any double has."""
@@ -52,10 +47,12 @@ def _number(config: _Config, *keys: str) -> float:
     raise _ConfigError(f"needs {' or '.join(keys)}")
 
 
-def _keywords(config: _Config) -> list[str]:
+def _keywords(subject: Subject, config: _Config) -> list[str]:
     words = config.get("keywords")
     if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
         raise _ConfigError("keywords has to be a list of texts with one at least")
+    if "" in words and subject.has(Correction.ASKS_FOR_SOMETHING):
+        raise _ConfigError(f"entry {words.index('') + 1} of keywords is empty, and is found in every output")
     return [word.lower() for word in words]
 
 
@@ -70,6 +67,8 @@ def _regex(subject: Subject, config: _Config) -> bool:
     pattern = config.get("pattern")
     if not isinstance(pattern, str):
         raise _ConfigError("pattern has to be a text")
+    if is_empty(pattern) and subject.has(Correction.ASKS_FOR_SOMETHING):
+        raise _ConfigError("the pattern is empty, and is found in every output")
     try:
         found = finder(pattern)
     except RegexError as error:
@@ -100,19 +99,21 @@ def _max_length(subject: Subject, config: _Config) -> RuleClaim:
 
 
 def _contains(subject: Subject, config: _Config) -> RuleClaim:
-    words = _keywords(config)
+    words = _keywords(subject, config)
     least = config.get("threshold")
     if least is None:
         least = 1
     elif not isinstance(least, int | float) or not is_number(least):
         raise _ConfigError(f"threshold is {least!r:.40}, and has to be a number")
+    elif not 0 < least <= 1 and subject.has(Correction.ASKS_FOR_SOMETHING):
+        raise _ConfigError(f"threshold is {least!r:.40}, and has to be a share: above 0, and 1 at most")
     found = _count(subject, words)
     ratio = found / len(words)
     return held(ratio >= least, f"{found} of {len(words)} keywords are there", score=ratio)
 
 
 def _excludes(subject: Subject, config: _Config) -> RuleClaim:
-    found = _count(subject, _keywords(config))
+    found = _count(subject, _keywords(subject, config))
     return held(not found, f"{found} forbidden keywords are there", score=float(not found))
 
 
@@ -131,7 +132,8 @@ def _json_schema(subject: Subject, config: _Config) -> RuleClaim:
         raise _ConfigError(f"the schema cannot be used: {error}") from None
     if not is_json:
         return held(False, "The output is no JSON", score=0.0)
-    return held(fits, "The output is JSON of that shape" if fits else "The output has another shape", score=float(fits))
+    shaped = "The output is JSON of that shape" if checks else "The output is JSON"
+    return held(fits, shaped if fits else "The output has another shape", score=float(fits))
 
 
 def _whole(digits: str) -> float:
@@ -172,6 +174,8 @@ def custom_rule(written: CustomRule) -> Rule:
         if evaluate is None:
             why = f"{written.type!r} is no type of rule; the types are {', '.join(TYPES)}"
             return skipped(why, SkipClass.CONFIG_INVALID)
+        if subject.has(Correction.CONFIG_KEY_IS_KNOWN) and (key := unread(written.type, written.config)) is not None:
+            return skipped(f"{written.name} {told(written.type, key)}", SkipClass.CONFIG_INVALID)
         try:
             return evaluate(subject, written.config)
         except _ConfigError as error:
@@ -191,5 +195,6 @@ def custom_rule(written: CustomRule) -> Rule:
         critical=written.severity in _CRITICAL,
         custom=True,
         rule_id=written.rule_id,
+        definition=written.digest,
     )
     return Rule(facts, claim)

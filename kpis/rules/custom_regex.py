@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from kpis.rules.work import TooMuchWork
 
-__all__ = ["LONGEST", "RegexError", "finder", "nested"]
+__all__ = ["LONGEST", "RegexError", "finder", "is_empty", "nested"]
 
 LONGEST = 1000
 """Characters of a pattern."""
@@ -76,6 +76,11 @@ def finder(pattern: str) -> Callable[[str], bool]:
         return expression.search(data) is not None
 
     return found
+
+
+def is_empty(pattern: str) -> bool:
+    """Whether there is nothing but flags in the expression, so that it is found in any text."""
+    return not _FLAGS.sub("", pattern)
 
 
 def nested(pattern: str) -> bool:

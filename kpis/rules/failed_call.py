@@ -46,13 +46,16 @@ _PHRASES = (
 )
 
 
-def failed(call: ToolCall) -> str | None:
-    """What shows that the call failed, in a few words; None when nothing does."""
+def failed(call: ToolCall, *, snake_case: bool = True) -> str | None:
+    """What shows that the call failed, in a few words; None when nothing does.
+
+    ``snake_case``: an answer that says ``is_error`` says so as well as one with ``isError``.
+    """
     if isinstance(call.error, str) and trimmed(call.error):
         return trimmed(call.error)
     if isinstance(call.output, str):
         return _failed_text(call.output)
-    return _failed_object(call.output) if isinstance(call.output, dict) else None
+    return _failed_object(call.output, snake_case=snake_case) if isinstance(call.output, dict) else None
 
 
 def _failed_text(output: str) -> str | None:
@@ -64,7 +67,7 @@ def _failed_text(output: str) -> str | None:
     return None
 
 
-def _failed_object(output: dict[str, object]) -> str | None:
+def _failed_object(output: dict[str, object], *, snake_case: bool) -> str | None:
     for key in ("error", "stderr"):
         value = output.get(key)
         if trimmed(value) if isinstance(value, str) else value is not None and value is not False:
@@ -72,8 +75,9 @@ def _failed_object(output: dict[str, object]) -> str | None:
     for key in ("ok", "success"):
         if output.get(key) is False:
             return f"{key} is false"
-    if output.get("isError") is True:
-        return "isError"
+    for key in ("isError", "is_error") if snake_case else ("isError",):
+        if output.get(key) is True:
+            return key
     status = output.get("status")
     if isinstance(status, str) and status.lower() in {"error", "failed", "failure"}:
         return f"status {status}"

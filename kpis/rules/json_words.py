@@ -1,7 +1,7 @@
 """The words of a JSON Schema: what each takes, and the assertions that need nothing but the value.
 
 ``faults_of`` reads a whole schema before any value is held against it, so that a broken one is refused whatever the
-value. Words follow draft 2020-12; one that it does not know asserts nothing.
+value. Words follow draft 2020-12; one that it does not know asserts nothing, unless it is a known one misspelt.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from kpis.rules.custom_regex import RegexError, finder
+from kpis.rules.json_spelling import meant
 from kpis.rules.thresholds import is_number
 
 __all__ = ["ASSERTIONS", "faults_of", "inner_schemas"]
@@ -29,6 +30,9 @@ _COUNTS = {
     "maxContains",
 }
 _NUMBERS = {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"}
+_PLAIN = {*_COUNTS, *_NUMBERS, "type", "enum", "const", "required", "dependentRequired", "uniqueItems", "pattern"}
+"""Words whose argument is no schema."""
+
 _REFUSED = {"unevaluatedProperties", "unevaluatedItems", "$dynamicRef", "$recursiveRef", "dependencies"}
 
 _TYPES: Mapping[str, Callable[[Any], bool]] = {
@@ -65,6 +69,8 @@ def faults_of(schema: object, where: str = "#") -> Iterator[str]:
             wrong = _argument_fault(word, argument)
             if wrong:
                 yield f"{at} {wrong}"
+            elif word not in _PLAIN and (known := meant(word)):
+                yield f"{at} is no word of a schema (did you mean {known}?)"
 
 
 def inner_schemas(schema: Mapping[str, Any]) -> Iterator[Any]:

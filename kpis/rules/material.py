@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from itertools import combinations, islice
 
-__all__ = ["Material", "number"]
+__all__ = ["CLAIMS", "Material", "hedged", "number", "sentence_around"]
 
 _ANY_NUMBER = re.compile(r"[0-9]{1,15}(?:,[0-9]{3}){0,5}(?:\.[0-9]{1,12})?")
 _MOST_FIGURES = 40
@@ -33,13 +33,27 @@ _NOT_ASSERTED = re.compile(
 )
 """Words of a proposal, a hedge, a question, or of how things are once something has been changed."""
 
-_MOST_TRIED = 200
+CLAIMS = 200
 """Claims of one kind that are looked at: an output with more has shown what it is like."""
 
 
 def number(text: str) -> float:
     """The number that ``text`` writes, thousands apart or not."""
     return float(text.replace(",", ""))
+
+
+def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Where the sentence begins and ends in which ``start`` up to ``end`` stands; a long one is cut off."""
+    begin = max(0, start - _BEFORE)
+    for edge in _EDGE.finditer(text, begin, start):
+        begin = edge.end()
+    after = _EDGE.search(text, end, end + _AFTER)
+    return begin, after.start() if after else min(len(text), end + _AFTER)
+
+
+def hedged(text: str, begin: int, end: int) -> bool:
+    """Whether this stretch proposes, hedges, asks, or tells of how things are once something has been changed."""
+    return _NOT_ASSERTED.search(text, begin, end) is not None
 
 
 class Material:
@@ -76,13 +90,8 @@ class Material:
 
     def asserted(self, start: int, end: int) -> bool:
         """Whether what is said from ``start`` to ``end`` stands in a sentence that asserts it."""
-        low = max(0, start - _BEFORE)
-        begin = low
-        for edge in _EDGE.finditer(self.said, low, start):
-            begin = edge.end()
-        after = _EDGE.search(self.said, end, end + _AFTER)
-        return _NOT_ASSERTED.search(self.said, begin, after.start() if after else end + _AFTER) is None
+        return not hedged(self.said, *sentence_around(self.said, start, end))
 
     def any_asserted(self, claims: Iterable[re.Match[str]]) -> bool:
         """Whether one of the first ``claims`` is asserted."""
-        return any(self.asserted(*claim.span()) for claim in islice(claims, _MOST_TRIED))
+        return any(self.asserted(*claim.span()) for claim in islice(claims, CLAIMS))

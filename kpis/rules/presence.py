@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from kpis.rules.subject import Subject
 from kpis.terms.evaluation import ABSENT, Case
+from kpis.terms.evaluation_case import TokenCounts
 from kpis.terms.evaluation_words import Correction, Need
 
 __all__ = ["present"]
@@ -16,7 +17,6 @@ def present(case: Case) -> dict[Need, bool]:
     """
     subject = Subject(case)
     calls = case.tool_calls or ()
-    tokens = case.tokens
     cost = case.cost is not None and not (case.cost < 0 and subject.has(Correction.NEGATIVE_COST_IS_ABSENT))
     return {
         Need.OUTPUT: True,
@@ -26,6 +26,12 @@ def present(case: Case) -> dict[Need, bool]:
         Need.TOOL_OUTPUTS: any(call.output is not ABSENT for call in calls),
         Need.TOOLS_CATALOGUE: False,
         Need.COST: cost,
-        Need.TOKENS: tokens is not None and not (tokens.prompt is tokens.completion is tokens.total is None),
+        Need.TOKENS: case.tokens is not None and _counted(case.tokens, subject),
         Need.CITATIONS: False,
     }
+
+
+def _counted(tokens: TokenCounts, subject: Subject) -> bool:
+    """Whether any of the counts was sent and is one."""
+    counts = [count for count in (tokens.prompt, tokens.completion, tokens.total) if count is not None]
+    return bool(counts) and (max(counts) >= 0 or not subject.has(Correction.NEGATIVE_TOKENS_ARE_ABSENT))

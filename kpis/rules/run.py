@@ -12,9 +12,13 @@ from kpis.rules.presence import present
 from kpis.rules.subject import Rule, Subject
 from kpis.rules.thresholds import ThresholdError
 from kpis.terms.evaluation import Case, Finding, RuleClaim
-from kpis.terms.evaluation_words import BUNDLES, Bundle, SkipClass
+from kpis.terms.evaluation_settings import Settings
+from kpis.terms.evaluation_words import BUNDLES, Bundle, Correction, SkipClass
 
-__all__ = ["asked", "findings"]
+__all__ = ["asked", "findings", "told_version"]
+
+_OF_REFERENCE = 1
+"""The version of every rule of the reference."""
 
 
 @lru_cache(maxsize=len(Bundle))
@@ -29,6 +33,11 @@ def asked(case: Case) -> tuple[Rule, ...]:
         rules += _built_in(bundle)
         rules += [custom_rule(written) for written in case.custom_rules if written.bundle is bundle]
     return tuple(rules)
+
+
+def told_version(settings: Settings) -> int | None:
+    """The version that an answer names for every rule; None: each its own."""
+    return None if settings.has(Correction.VERSION_IS_OURS) else _OF_REFERENCE
 
 
 def _claim(rule: Rule, subject: Subject) -> RuleClaim:
@@ -47,10 +56,11 @@ def findings(case: Case) -> tuple[Finding, ...]:
     promoted, demoted = checked(case.settings, NAMES)
     there = present(case)
     subject = Subject(case)
+    told = told_version(case.settings)
     found: list[Finding] = []
     for rule in asked(case):
         facts = rule.facts
         critical, by_config = effective(facts, promoted, demoted)
         saw = tuple([need for need in facts.needs if there[need]])
-        found.append(Finding(facts, _claim(rule, subject), critical, by_config, saw))
+        found.append(Finding(facts, _claim(rule, subject), critical, by_config, saw, told))
     return tuple(found)

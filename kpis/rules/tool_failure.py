@@ -104,7 +104,8 @@ def _evaluate(subject: Subject) -> RuleClaim:
     if (skip := without_trajectory(subject)) is not None:
         return skip
     calls = subject.case.tool_calls or ()
-    shown = [(index, why) for index, call in enumerate(calls) if (why := failed(call)) is not None]
+    both = subject.has(Correction.IS_ERROR_IS_SEEN)
+    shown = [(index, why) for index, call in enumerate(calls) if (why := failed(call, snake_case=both)) is not None]
     value = Value("failed_calls", "calls", len(shown))
     if not shown:
         return quiet(f"None of {len(calls)} tool calls failed", value=value)
@@ -138,6 +139,7 @@ TOOL_FAILURE = Rule(
         (Need.TOOL_CALLS, Need.OUTPUT),
         Question.TOOL_USE_CORRECT,
         (FailureClass.SILENT_TOOL_FAILURE,),
+        version=2,
     ),
     _evaluate,
 )

@@ -180,9 +180,11 @@ def test_measurements_and_policies_never_move_the_risk() -> None:
 )
 @pytest.mark.parametrize("name", DEPLOYMENTS)
 def test_the_published_hashes_of_the_rules_that_ran(bundle: str, ruleset: str, name: str) -> None:
-    """What ran is hashed whether or not it answered, and under every settings alike."""
+    """What ran is hashed whether or not it answered, and the version of a rule that is another than theirs with it."""
     (answer,) = answers({"output": TEXT, "eval_type": bundle}, deployment=DEPLOYMENTS[name])
-    assert answer.document["provenance"]["rulesetHash"] == ruleset
+    versions = {each["ruleVersion"] for each in answer.document["rule_results"]}
+    assert versions == ({1, 2} if name != "reference" and bundle in ("all", "safety") else {1})
+    assert (answer.document["provenance"]["rulesetHash"] == ruleset) is (versions == {1})
 
 
 def test_correction_coverage_is_counted() -> None:

@@ -66,6 +66,16 @@ def test_a_phrase_of_another_script_is_found_though_the_text_is_folded() -> None
     )
 
 
-def test_where_small_letters_take_more_room_no_place_is_told() -> None:
-    found = claim(BLOCK, "\u0130 how to hack", call={"blocklist": ["hack", "how", "none"]})
+def test_a_dotted_capital_takes_no_place() -> None:
+    found = claim(
+        BLOCK, "\u0130 how to hack, \u0130\nHow  TO\nH\u0130HACK", call={"blocklist": ["hack", "how to", "h\u0130h"]}
+    )
+    places = [(9, 13), (27, 31), (2, 8), (17, 24), (25, 28)]
+    assert spans(found) == [(*place, "blocklist") for place in places]
+    assert spans(claim(BLOCK, "K\u0130LL YOURSELF")) == [(0, 13, "blocklist")]
+
+
+def test_correction_lowering_keeps_places() -> None:
+    found = claim(BLOCK, "\u0130 how to hack", call={"blocklist": ["hack", "how", "none"]}, reference=True)
     assert (found.state, found.evidence) == (ClaimState.FIRED, (Pattern("blocklist", 2),))
+    assert not fires(BLOCK, "K\u0130LL YOURSELF", reference=True)

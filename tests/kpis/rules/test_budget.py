@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from kpis.rules.presence import present
 from kpis.terms.claim import ClaimState
+from kpis.terms.evaluation import Case
 from kpis.terms.evaluation_case import TokenCounts
+from kpis.terms.evaluation_settings import Settings
+from kpis.terms.evaluation_words import Need
 from tests.kpis.rules.asking import claim
 
 
@@ -53,6 +57,22 @@ def test_the_ratio_of_tokens(prompt: float | None, completion: float | None, sta
     found = claim("verbosity_ratio", tokens=TokenCounts(prompt, completion, 99))
     assert found.state is state
     assert found.score == pytest.approx(score)
+
+
+@pytest.mark.parametrize(("prompt", "completion"), [(-5, 900), (5, -1), (-5, -5)])
+def test_correction_negative_tokens_are_absent(prompt: int, completion: int) -> None:
+    counts = TokenCounts(prompt, completion)
+    found = claim("verbosity_ratio", tokens=counts)
+    assert found.skip is not None
+    assert found.skip.reason == "a negative count of tokens is none"
+    assert claim("verbosity_ratio", tokens=counts, reference=True).state is not ClaimState.UNKNOWN
+
+
+def test_negative_counts_alone_are_no_evidence_of_tokens() -> None:
+    theirs = Settings(corrections=frozenset())
+    assert not present(Case("x", tokens=TokenCounts(-5, -1)))[Need.TOKENS]
+    assert present(Case("x", tokens=TokenCounts(-5, 0)))[Need.TOKENS]
+    assert present(Case("x", tokens=TokenCounts(-5, -1), settings=theirs))[Need.TOKENS]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from kpis.rules.catalogue import BUILT_IN
-from kpis.terms.evaluation_words import Bundle
+from kpis.rules.recorded import Cost, recorded_findings
+from kpis.rules.run import findings
+from kpis.terms.evaluation import Case
+from kpis.terms.evaluation_settings import Settings
+from kpis.terms.evaluation_words import Bundle, Correction
 
 # name, bundle, weight, kind, mechanism, needs, question, classes, critical
 ROWS = """
@@ -45,8 +49,17 @@ def test_each_rule_declares_what_it_is() -> None:
     assert declared == ROWS.split("\n")[1:-1]
 
 
-def test_every_rule_is_of_its_first_version_and_nobodys_own() -> None:
-    assert {(rule.facts.version, rule.facts.custom, rule.facts.rule_id) for rule in BUILT_IN} == {(1, False, None)}
+def test_rules_of_another_version_are_those_that_changed_since_they_were_measured() -> None:
+    later = {rule.facts.name: rule.facts.version for rule in BUILT_IN if rule.facts.version != 1}
+    assert later == {"no_hallucination_markers": 2, "no_silent_tool_failure": 2}
+    assert {(rule.facts.custom, rule.facts.rule_id) for rule in BUILT_IN} == {(False, None)}
+
+
+def test_correction_version_is_ours() -> None:
+    ours, theirs = (Case("x", settings=Settings(corrections=each)) for each in (frozenset(Correction), frozenset()))
+    assert [found.version for found in findings(ours)] == [rule.facts.version for rule in BUILT_IN]
+    assert {found.version for found in findings(theirs)} == {1}
+    assert {found.version for found in recorded_findings([], Cost(None, None), theirs.settings).findings} == {1}
 
 
 def test_the_weights_of_the_bundles() -> None:

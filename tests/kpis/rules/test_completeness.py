@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kpis.rules.thresholds import ThresholdError
@@ -38,7 +40,8 @@ def test_a_length_counts_utf16_units() -> None:
         ({"min_length": 7, "min_output_length": 20}, {}, 20, ThresholdSource.CONFIG),
         ({"min_output_length": 20}, {"min_output_length": 40}, 40, ThresholdSource.CALL),
         ({"min_output_length": 50}, {}, 50, ThresholdSource.CONFIG),
-        ({"min_output_length": 20}, {"min_output_length": None}, 50, ThresholdSource.DEFAULT),
+        ({"min_output_length": 20}, {"min_output_length": None}, 20, ThresholdSource.CONFIG),
+        ({}, {"min_output_length": None}, 50, ThresholdSource.DEFAULT),
     ],
 )
 def test_who_chose_is_told_by_the_key(
@@ -46,6 +49,14 @@ def test_who_chose_is_told_by_the_key(
 ) -> None:
     found = claim(LENGTH, "x", deployment=deployment, call=call)
     assert found.evidence == (Count("length", "chars", 1, threshold, source),)
+
+
+def test_correction_null_is_unset() -> None:
+    chosen: dict[str, Any] = {"deployment": {"min_output_length": 20}, "call": {"min_output_length": None}}
+    for reference, least in ((False, 20), (True, 50)):
+        (held,) = claim(LENGTH, "x", reference=reference, **chosen).evidence
+        assert isinstance(held, Count)
+        assert held.threshold == least
 
 
 def test_the_reference_tells_it_by_the_value() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -74,6 +75,8 @@ BROKEN: list[tuple[str, dict[str, object]]] = [
     ("contains_keywords", {"keywords": []}),
     ("contains_keywords", {"keywords": ["a", 1]}),
     ("contains_keywords", {"keywords": ["a"], "threshold": "1"}),
+    ("json_schema", {"schema": {"typ": "object"}}),
+    ("json_schema", {"schema": {"properties": {"a": {"minLenght": 3}}}}),
     ("excludes_keywords", {"keywords": "a"}),
     ("json_schema", {"schema": {"type": "thing"}}),
     ("cost_threshold", {"max_usd": "1"}),
@@ -86,6 +89,31 @@ def test_a_broken_config_is_no_answer(kind: str, config: dict[str, object]) -> N
     found = custom("aaa", kind, config, cost=1).claim
     assert found.skip is not None
     assert (found.skip.skip_class, found.score) == (SkipClass.CONFIG_INVALID, 0.0)
+
+
+EMPTY: list[tuple[str, dict[str, object], str]] = [
+    ("regex_match", {"pattern": ""}, "the pattern is empty"),
+    ("regex_no_match", {"pattern": "(?i)"}, "the pattern is empty"),
+    ("contains_keywords", {"keywords": ["a", ""]}, "entry 2 of keywords is empty"),
+    ("excludes_keywords", {"keywords": [""]}, "entry 1 of keywords is empty"),
+    ("contains_keywords", {"keywords": ["a"], "threshold": 0}, "above 0, and 1 at most"),
+    ("contains_keywords", {"keywords": ["a"], "threshold": -1}, "above 0, and 1 at most"),
+    ("contains_keywords", {"keywords": ["a"], "threshold": 1.5}, "above 0, and 1 at most"),
+]
+
+
+@pytest.mark.parametrize(("kind", "config", "said"), EMPTY)
+def test_correction_asks_for_something(kind: str, config: dict[str, object], said: str) -> None:
+    skip = custom("aaa", kind, config).claim.skip
+    assert skip is not None
+    assert skip.skip_class is SkipClass.CONFIG_INVALID
+    assert said in skip.reason
+    assert custom("aaa", kind, config, reference=True).claim.skip is None
+
+
+def test_only_what_was_held_against_a_schema_is_of_its_shape() -> None:
+    assert custom("[1]", "json_schema", {}).claim.note == "The output is JSON"
+    assert custom("[1]", "json_schema", {"schema": True}).claim.note == "The output is JSON of that shape"
 
 
 def test_what_needs_too_much_work_is_stopped() -> None:
@@ -186,3 +214,34 @@ def test_a_rule_of_another_bundle_runs_in_it_after_ours() -> None:
     assert "theirs" not in {
         found.rule.name for found in findings(Case("x", eval_type=Bundle.CUSTOM, custom_rules=(rule,)))
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "key"),
+    [
+        ("json_schema", {"shema": {"type": "string"}}, "shema"),
+        ("regex_no_match", {"pattern": "A", "flags": "i"}, "flags"),
+        ("contains_keywords", {"keywords": ["a"], "treshold": 0.1}, "treshold"),
+        ("max_length", {"max": 9, "k" * 99: 1}, "k" * 40),
+    ],
+)
+def test_correction_config_key_is_known(kind: str, config: dict[str, object], key: str) -> None:
+    """What the key was to say is not done, so that a quiet rule would say nothing."""
+    pytest.importorskip("re2")
+    found = custom("{}", kind, config).claim
+    assert found.skip is not None
+    assert found.skip.skip_class is SkipClass.CONFIG_INVALID
+    assert f"theirs has the unknown key '{key}' in its config; {kind} reads " in found.skip.reason
+    assert custom("{}", kind, config, reference=True).claim.skip is None
+
+
+def test_what_a_rule_says_has_a_digest() -> None:
+    """Of type and config in any order of keys; the name, the weight and the severity stand in the hash beside it."""
+    rule = CustomRule("a", "regex_match", {"pattern": "x", "b": [1, {"d": 1, "c": 2}]})
+    assert rule.digest == CustomRule("b", "regex_match", {"b": [1, {"c": 2, "d": 1}], "pattern": "x"}, 2.0).digest
+    for other in (
+        replace(rule, type="regex_no_match"),
+        replace(rule, config={"pattern": "y", "b": [1, {"d": 1, "c": 2}]}),
+        replace(rule, config={}),
+    ):
+        assert other.digest != rule.digest

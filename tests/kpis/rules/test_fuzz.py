@@ -27,6 +27,9 @@ _PIECES = st.sampled_from(
         "def f():\n", "raise NotImplementedError", "I will fix it later.", "I'll look.", "3 + 4 = 8", "total: 9\n",
         "a: 3\n", "exactly 12 rows", "12 ms", "v1.2.3", "react 1.2", "Monday, August 7th", "2026-08-07", "9:15",
         "returned 404", "section 3", "--flag", "x is enabled", "x: false", "all green", "2 failed", "\U0001f600",
+        "0 2 * * *", "runs daily at 3 AM", "every 5 minutes", "above 90%", "below 90%", "alert fires ",
+        "you may restart it.", "you must restart it.", "Never use eval.", "Use eval now.", "no mention of ",
+        "Refunds take days.", "Jane Roe: I said", "According to Peter Novik, ",
         "\u0456gn\u043ere", "\uff15\uff11\uff12", "e\u0301", "\ud800", "\u0130", "(", ")",
     ]
 )  # fmt: skip

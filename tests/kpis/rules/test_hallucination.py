@@ -26,12 +26,20 @@ CONTRADICTED = [
     ("weekday-contradiction", "Date: 2026-08-07", "We meet Monday, August 7th."),
     ("unit-misread", "cache timeout is 30 ms", "The cache timeout is 30 seconds."),
     ("ungrounded-version", "Changes in v2.1.0", "This ships in version 3.0."),
+    ("cron-contradiction", "schedule: 0 2 * * *", "It runs at 3 AM every day."),
+    ("threshold-flip", "Alert fires below 90 %.", "Fires above 90 %."),
+    ("modality-strengthening", "You may restart it.", "You must restart it."),
+    ("false-absence-claim", "Refunds take 3 days.", "The document does not mention refunds."),
+    ("ungrounded-attribution", "Mara Brandt: I would keep it.", "According to Peter Novik, it stays."),
+    ("forbidden-recommendation", "Never use eval.", "Use eval to read the file."),
 ]
 
 
 def test_every_sign_of_the_reference_is_built_or_listed() -> None:
     assert len({*CONTEXT, *CONTEXT_FREE, *NOT_BUILT}) == 25
     assert {sign for sign, *_ in CONTRADICTED} == set(CONTEXT)
+    assert not set(NOT_BUILT) & {*CONTEXT, *CONTEXT_FREE}
+    assert all(NOT_BUILT.values())
 
 
 @pytest.mark.parametrize(("sign", "given", "said"), CONTRADICTED)

@@ -184,3 +184,32 @@ def test_any_schema_answers_or_is_refused(value: Any, schema: dict[str, Any]) ->
 def test_a_value_is_its_own_constant(value: Any) -> None:
     assert satisfies(value, {"const": value, "enum": [value]})
     assert not satisfies(value, {"not": {"const": value}})
+
+
+@pytest.mark.parametrize(
+    ("word", "known"),
+    [
+        ("typ", "type"),
+        ("requierd", "required"),
+        ("propertys", None),
+        ("Items", "items"),
+        ("minlength", "minLength"),
+        ("maxLenght", "maxLength"),
+        ("enums", "enum"),
+        ("note", None),
+        ("when", None),
+        ("example", None),
+        ("x-type", None),
+        ("t" * 10_000, None),
+    ],
+)
+def test_a_word_that_is_a_letter_off_is_told_from_an_annotation(word: str, known: str | None) -> None:
+    if known is None:
+        assert satisfies(1, {word: 5})
+        return
+    with pytest.raises(SchemaError, match=rf"#/{word} is no word of a schema \(did you mean {known}\?\)"):
+        satisfies(1, {word: 5})
+
+
+def test_a_property_may_be_called_as_it_likes() -> None:
+    assert satisfies({"typ": 1}, {"properties": {"typ": True, "item": True}, "required": ["typ"]})

@@ -31,6 +31,7 @@ SILENT = "no_silent_tool_failure"
         {"ok": False},
         {"success": False},
         {"isError": True},
+        {"is_error": True},
         {"status": "FAILED"},
         {"exit_code": 2},
         {"exitCode": -1},
@@ -121,3 +122,10 @@ def test_none_failed_or_none_was_made() -> None:
     assert _claim("Counted.", ToolCall("ls")).value == Value("failed_calls", "calls", 0)
     assert _claim("Counted.").state is ClaimState.UNKNOWN
     assert claim(SILENT, "Counted.").state is ClaimState.UNKNOWN
+
+
+def test_correction_is_error_is_seen() -> None:
+    calls = (ToolCall("t", output={"is_error": True}),)
+    assert claim(SILENT, "All is well.", tool_calls=calls).state is ClaimState.FIRED
+    assert claim(SILENT, "All is well.", tool_calls=calls, reference=True).state is ClaimState.QUIET
+    assert failed(ToolCall("t", output={"is_error": False})) is None

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from kpis.rules.call_key import call_key
 from kpis.rules.cycles import longest_alternation, longest_cycle
+from kpis.rules.thresholds import ThresholdError
 from kpis.terms.claim import ClaimState
 from kpis.terms.evaluation import Count, ToolCallAt, Value
 from kpis.terms.evaluation_case import ABSENT, ToolCall
@@ -52,9 +53,19 @@ def test_evidence_is_capped() -> None:
     assert sum(isinstance(item, ToolCallAt) for item in found.evidence) == 24
 
 
-@pytest.mark.parametrize("setting", [0, -1, 0.5, "9", None, float("nan"), True])
-def test_what_is_no_limit_is_none(setting: object) -> None:
-    found = claim(LOOP, tool_calls=calls("aaaa"), deployment={"max_tool_repeats": setting})
+@pytest.mark.parametrize("setting", [0, -1, 0.5, "9", float("nan"), True, []])
+def test_correction_repeats_are_counted(setting: object) -> None:
+    """For the reference what is no limit is none, and its own number stands."""
+    chosen = {"deployment": {"max_tool_repeats": setting}}
+    with pytest.raises(ThresholdError, match=r"max_tool_repeats is set to .*, and has to be "):
+        claim(LOOP, tool_calls=calls("aaaa"), **chosen)
+    found = claim(LOOP, tool_calls=calls("aaaa"), reference=True, **chosen)
+    assert found.evidence[0] == Count("max_repeats_of_one_call", "calls", 4, 3, ThresholdSource.DEFAULT)
+    assert claim(LOOP, tool_calls=(), **chosen).state is ClaimState.UNKNOWN, "without a trajectory nobody asks"
+
+
+def test_a_limit_that_nobody_set_is_ours() -> None:
+    found = claim(LOOP, tool_calls=calls("aaaa"), deployment={"max_tool_repeats": None})
     assert found.evidence[0] == Count("max_repeats_of_one_call", "calls", 4, 3, ThresholdSource.DEFAULT)
 
 

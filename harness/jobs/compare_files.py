@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import io
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from harness.formats.bench_detect import read
 from harness.formats.bench_json import plain_bytes
@@ -106,23 +106,12 @@ def compare_benches(base: BenchFile, head: BenchFile) -> Compared:
 def judged(compared: Compared) -> GateFromFile:
     """The rows with the verdict over them, as they are written."""
     claims = [claim_of(row.name, row.comparison, Gate.TIMED, row.direction) for row in compared.rows]
-    rows = [_written(row.name, row.comparison) for row in compared.rows]
+    rows = [GateFromRow(name=row.name, **_facts(row.comparison)) for row in compared.rows]
     return GateFromFile(delta=DELTA, verdict=compose(claims, compared.coverage), claims=claims, rows=rows)
 
 
-def _written(name: str, found: Comparison) -> GateFromRow:
-    return GateFromRow(
-        name=name,
-        state=found.state,
-        ratio=found.ratio,
-        low=found.low,
-        high=found.high,
-        pairs=found.pairs,
-        smallest_visible=found.smallest_visible,
-        alpha=found.alpha,
-        evidence=list(found.evidence),
-        warnings=list(found.warnings),
-    )
+def _facts(found: Comparison) -> dict[str, Any]:
+    return {each.name: getattr(found, each.name) for each in fields(found)}
 
 
 def _removed(name: str, bench: Bench) -> Comparison:

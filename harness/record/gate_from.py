@@ -30,8 +30,8 @@ class GateFromRow:
     pairs: int
     smallest_visible: float | None
     alpha: float | None
-    evidence: list[str]
-    warnings: list[ComparisonNotice]
+    evidence: tuple[str, ...]
+    warnings: tuple[ComparisonNotice, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

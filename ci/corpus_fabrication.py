@@ -7,6 +7,7 @@ from typing import Any
 from author_workloads import Draw
 from corpus_rules import HARD, PAIRS
 from corpus_text import name, thing
+from corpus_unsaid import UNSAID
 
 __all__ = ["BAD", "GOOD"]
 
@@ -249,4 +250,5 @@ GOOD: dict[str, Any] = {
     "unit converted": _converted,
     "part of a count": _part,
     **HARD,
+    **UNSAID,
 }

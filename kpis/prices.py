@@ -94,7 +94,14 @@ def _table(tables: Mapping[str, Any], name: str, keys: Sequence[str]) -> PriceTa
     models = tables.get("model")
     if not isinstance(models, dict) or not models:
         raise PriceError(f'{name} has no table [model."NAME"], so it prices nothing: {_AGAIN}')
-    return PriceTable(tuple(_row(name, model, row) for model, row in models.items()), name)
+    rows = tuple(_row(name, model, row) for model, row in models.items())
+    owner: dict[str, str] = {}
+    for each in rows:
+        for known in each.ids:
+            first = owner.setdefault(known, each.name)
+            if first != each.name:
+                raise PriceError(f'{name}: [model."{each.name}"] has the id {known[:80]!r} of "{first}" too: {_AGAIN}')
+    return PriceTable(rows, name)
 
 
 def _row(name: str, model: str, row: Any) -> ModelPrice:
@@ -105,6 +112,9 @@ def _row(name: str, model: str, row: Any) -> ModelPrice:
     ids = row.get("ids", [model])
     if not isinstance(ids, list) or not ids or not all(isinstance(each, str) and each.strip("*") for each in ids):
         raise PriceError(f'{where}: ids must be a list of names, as ["{model}"]: {_AGAIN}')
+    inside = next((each for each in ids if "*" in each[:-1]), None)
+    if inside is not None:
+        raise PriceError(f"{where}: the id {inside[:80]!r} has a * before its end, which fits nothing: {_AGAIN}")
     as_of, source = row.get("as_of"), row.get("source", "")
     if type(as_of) is not date:
         raise PriceError(f"{where}: as_of must be the day on which the price held, as 2026-01-31: {_AGAIN}")

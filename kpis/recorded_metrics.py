@@ -117,8 +117,9 @@ def row_of(metric_id: str, rows: Mapping[str, MetricRow] | None = None) -> Metri
     known = load() if rows is None else rows
     found = known.get(metric_id)
     if found is None:
+        name = metric_id or "''"
         raise SelectionError(
-            f"There is no metric of recorded runs named {metric_id}{did_you_mean(metric_id, known)}; "
+            f"There is no metric of recorded runs named {name}{did_you_mean(metric_id, known)}; "
             "`python -m harness list --recorded` shows all."
         )
     return found
@@ -131,7 +132,7 @@ def row_named(name: str, rows: Mapping[str, MetricRow] | None = None) -> MetricR
         SelectionError: there is none, or several have that symbol; the sentence names the closest one, or all.
     """
     known = load() if rows is None else rows
-    alike = [row for row in known.values() if (row.symbol or "").lower() == name.lower()]
+    alike = [row for row in known.values() if row.symbol and row.symbol.lower() == name.lower()]
     if name in known or not alike:
         return row_of(name, known)
     if len(alike) > 1:

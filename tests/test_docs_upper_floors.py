@@ -49,13 +49,14 @@ class Folder:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", message)
 
-    def python(self, *words: str, code: int = 0) -> list[str]:
-        """What a program of the page printed, line by line."""
+    def python(self, *words: str, code: int = 0, fault: bool = False) -> list[str]:
+        """What a program of the page printed, line by line; where it is to end in a ``fault``, what it said of that."""
         own = {"PYTHONPATH": str(REPO), "PYTHONDONTWRITEBYTECODE": "1"}
         command = [sys.executable, *words]
         done = subprocess.run(command, cwd=self.top, env=os.environ | own, capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr) == (code, ""), done.stdout + done.stderr
-        return [line.rstrip() for line in done.stdout.splitlines()]
+        said, empty = (done.stderr, done.stdout) if fault else (done.stdout, done.stderr)
+        assert (done.returncode, empty) == (code, ""), done.stdout + done.stderr
+        return [line.rstrip() for line in said.splitlines()]
 
 
 @pytest.fixture
@@ -71,6 +72,13 @@ def test_what_the_page_shows_is_printed(folder: Folder) -> None:
         typed = SHOWN.match(body)
         assert typed is not None
         assert folder.python(*typed[1].split()) == body[typed.end() :].splitlines()
+
+
+def test_a_second_loop_on_the_same_branch_says_one_sentence(folder: Folder) -> None:
+    folder.python("improve.py")
+    said = folder.python("improve.py", code=1, fault=True)
+    expected = "There is a branch tried already, and a loop keeps on a branch of its own. Merge it and then type: "
+    assert said == [expected + "git branch --delete tried"]
 
 
 def test_what_a_loop_keeps_is_tracked_once_it_is_merged_and_what_harms_is_red(folder: Folder) -> None:

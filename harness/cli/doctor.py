@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Any
 from harness.cli.exits import Exit
 from harness.cli.run_inputs import kept
 from harness.cli.streams import say
+from harness.cli.targets import foreign
 from harness.cli.words import is_input
 
 if TYPE_CHECKING:
@@ -47,6 +48,9 @@ def _doctor(arguments: argparse.Namespace) -> Exit:
     root = find_root(Path.cwd())
     if arguments.json not in (None, "-") and is_input(arguments.json, [root / "pyproject.toml", *kept(root)]):
         say(f"--json {arguments.json} names the project's own file. Name a new one: --json doctor.json")
+        return Exit.UNUSABLE
+    if (refused := foreign(arguments.json, "doctor.json")) is not None:
+        say(refused)
         return Exit.UNUSABLE
     diagnosis = examine(root)
     words = in_words(diagnosis, columns(sys.stdout))

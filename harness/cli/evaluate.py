@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import sys
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from harness.cli.evaluate_measure import add_measure, measure_detectors
-from harness.cli.exits import Exit, highest
+from harness.cli.evaluate_seen import Seen
+from harness.cli.exits import Exit
 from harness.cli.streams import say
 
 if TYPE_CHECKING:
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 __all__ = ["add_parser"]
 
 _STDIN = "-"
+_NAMES = ("config", "measure", "to", "check")
+"""The words that name a file."""
+
 _STEP = 200
 """Cases between two looks at the progress line."""
 
@@ -49,6 +54,10 @@ def _evaluate(arguments: argparse.Namespace) -> Exit:
     from harness.formats.limits import FormatError
     from harness.jobs.evaluate_config import Deployment, deployment
 
+    for word, value in (("FILE", arguments.file), *((f"--{key}", getattr(arguments, key)) for key in _NAMES)):
+        if value == "":
+            say(f"{word} is an empty word, as of an unset variable. Name a file: python -m harness evaluate FILE")
+            return Exit.UNUSABLE
     if arguments.measure is not None:
         if arguments.table or arguments.config is not None or arguments.file != _STDIN:
             say("--measure goes with --to and --check alone: python -m harness evaluate --measure --check")
@@ -91,19 +100,45 @@ def _each(stream: BinaryIO, chosen: Deployment, arguments: argparse.Namespace) -
     size = 0 if arguments.file == _STDIN else Path(arguments.file).stat().st_size
     name = STDIN if arguments.file == _STDIN else arguments.file
     page = _table() if arguments.table else None
-    seen = _Seen()
+    seen = Seen()
     # Two writers on one terminal would tear each other's lines.
-    with Progress(1.0) as progress:
-        for answer in evaluate_stream(stream, name, chosen, now):
-            told = _told(answer, name, page)
-            seen.add(told)
-            if page is None and not size:
-                sys.stdout.buffer.flush()  # whoever feeds us line by line waits for each answer
-            if size and not sys.stdout.isatty() and seen.cases % _STEP == 0:
-                _show(progress, name, answer.line.read, size)
+    unread: _UnreadError | None = None
+    try:
+        with Progress(1.0) as progress:
+            for answer in _read(evaluate_stream(stream, name, chosen, now)):
+                told = _told(answer, name, page)
+                seen.add(told)
+                if page is None and not size:
+                    sys.stdout.buffer.flush()  # whoever feeds us line by line waits for each answer
+                if size and not sys.stdout.isatty() and seen.cases % _STEP == 0:
+                    _show(progress, name, answer.line.read, size)
+    except _UnreadError as error:
+        unread = error
     if page is not None:
         page.end()
-    return seen.end(name)
+    if unread is None:
+        return seen.end(name)
+    say(
+        f"{name} cannot be read on: {unread}. The answers so far are of its beginning only. When it can be read, run "
+        f"again: python -m harness evaluate {arguments.file}"
+    )
+    return Exit.UNUSABLE
+
+
+class _UnreadError(Exception):
+    """The input broke off; the text says why."""
+
+
+def _read(answers: Iterator[Answer]) -> Iterator[Answer]:
+    """``answers``, where an error in reading their lines is told from one in writing what they say.
+
+    Raises:
+        _UnreadError: a line cannot be read.
+    """
+    try:
+        yield from answers
+    except OSError as error:
+        raise _UnreadError(error.strerror or str(error)) from None
 
 
 def _told(answer: Answer, name: str, page: EvaluationPage | None) -> Answer:
@@ -135,57 +170,3 @@ def _table() -> EvaluationPage:
     from harness.report.page import console_on
 
     return EvaluationPage(console_on(sys.stdout))
-
-
-class _Seen:
-    """How many cases there were of each kind, and the first line that was none."""
-
-    def __init__(self) -> None:
-        self.cases = 0
-        self._states: dict[Any, int] = {}
-        self._first_bad: str | None = None
-        self._faults = 0
-        self._first_fault: Exception | None = None
-
-    def add(self, answer: Answer) -> None:
-        """Count one answer."""
-        self.cases += 1
-        self._states[answer.state] = self._states.get(answer.state, 0) + 1
-        if answer.fault is not None:
-            self._faults += 1
-            self._first_fault = self._first_fault or answer.fault
-        elif answer.state is None and self._first_bad is None:
-            self._first_bad = answer.document["error"]
-
-    def end(self, name: str) -> Exit:
-        """What all of it says to the shell; what was left out is told."""
-        from kpis.terms.claim import VerdictState
-
-        bad = self._states.get(None, 0) - self._faults
-        if not self.cases:
-            say(f"{name} holds no case. Write one JSON object a line, then: python -m harness evaluate FILE")
-            return Exit.UNCOVERED
-        if bad:
-            say(f"{bad:,} of {self.cases:,} lines could not be read and say so in their place. {self._first_bad}")
-        if self._first_fault is not None:
-            import traceback
-
-            with suppress(OSError):
-                traceback.print_exception(self._first_fault)
-            say(
-                f"For {self._faults:,} of {self.cases:,} lines loopladder itself broke, and they say so in their "
-                "place; the others have their answers. This is a fault of loopladder, not of your input."
-            )
-            return Exit.INTERNAL
-        if bad == self.cases:
-            return Exit.UNUSABLE
-        codes = [
-            code
-            for state, code in (
-                (VerdictState.FAIL, Exit.FAILED),
-                (VerdictState.UNKNOWN, Exit.UNKNOWN),
-                (None, Exit.PARTLY_READ),
-            )
-            if self._states.get(state)
-        ]
-        return highest(codes)

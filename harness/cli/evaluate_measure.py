@@ -13,7 +13,7 @@ from harness.cli.words import is_input
 
 __all__ = ["SHIPPED", "add_measure", "measure_detectors"]
 
-SHIPPED = ""
+SHIPPED = object()
 """What stands for the corpus, or the table, that comes with this package."""
 
 
@@ -51,9 +51,15 @@ def measure_detectors(arguments: argparse.Namespace) -> Exit:
     from harness.record.atomic import write_atomic
     from harness.report.accuracy_page import accuracy_page
 
-    ours = arguments.measure == SHIPPED
+    if arguments.to == "-":
+        say(
+            "--to - would write a file of that name, and the page goes to standard output. "
+            "Name a file: python -m harness evaluate --measure --to FILE"
+        )
+        return Exit.UNUSABLE
+    ours = arguments.measure is SHIPPED
     corpus = OUR_CORPUS if ours else Path(arguments.measure)
-    word = arguments.check if arguments.check else OURS
+    word = OURS if arguments.check in (None, SHIPPED) else arguments.check
     again = f"python -m harness evaluate --measure{'' if ours else f' {corpus}'} --to FILE"
     if arguments.to is not None and is_input(arguments.to, corpus_files(corpus)):
         say(f"--to {arguments.to} names labelled cases and would replace them. Name a new file: {again}")

@@ -13,6 +13,7 @@ from harness.cli.exits import Exit, highest
 from harness.cli.run_inputs import files
 from harness.cli.stopping import stopping
 from harness.cli.streams import note, say
+from harness.cli.targets import foreign
 from harness.cli.words import duration_s, is_input
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _against(arguments: argparse.Namespace) -> Exit:
     from harness.jobs.rows import project_catalog
     from harness.project import load_project
     from harness.record.gate import encode
-    from harness.record.store import write_atomic
+    from harness.record.store import StoreError, write_atomic
     from harness.report.gate_page import render_gate
     from harness.report.inert import inert
     from harness.report.naming import said
@@ -93,6 +94,9 @@ def _against(arguments: argparse.Namespace) -> Exit:
     from harness.report.progress import Progress
     from harness.report.width import WHOLE_WORDS, columns
 
+    if arguments.plan and arguments.json is not None:
+        say("--plan times nothing, so there is no gate file to write: leave out --json.")
+        return Exit.UNUSABLE
     project = load_project(Path.cwd())
     catalog = project_catalog(project)
     tests = None if arguments.pytest is None else _tests(project.root, arguments)
@@ -112,6 +116,9 @@ def _against(arguments: argparse.Namespace) -> Exit:
     )
     if arguments.json not in (None, "-") and is_input(arguments.json, files((), project)):
         say(f"--json {arguments.json} would write over a file of the project. Name another file.")
+        return Exit.UNUSABLE
+    if (refused := foreign(arguments.json, "gate.json")) is not None:
+        say(refused)
         return Exit.UNUSABLE
     with stopping(KeyboardInterrupt) as heard:
         try:
@@ -135,14 +142,21 @@ def _against(arguments: argparse.Namespace) -> Exit:
             print(textwrap.fill(inert(said(sentence)), columns(sys.stdout), subsequent_indent="  ", **WHOLE_WORDS))
         return Exit.OK
     blob = encode(gated.file)
+    trouble = gated.trouble
     if to_stdout:
         sys.stdout.buffer.write(blob)
     elif arguments.json is not None:
-        write_atomic(Path(arguments.json), blob)
+        try:
+            write_atomic(Path(arguments.json), blob)
+        except StoreError as error:
+            trouble = trouble or error
     built_in = {kpi.id for kpi in catalog if kpi.origin == "catalog"}
     page = console_on(sys.stderr if to_stdout else sys.stdout)
     told = None if tests is not None else observed_at(project.root, gated.file)
     render_gate(gated.file, page, built_in=built_in, verbose=arguments.verbose, observed=told)
+    if trouble is not None:
+        sys.stdout.flush()
+        raise trouble  # after the page: the pairs took minutes, and what they say is not lost with a file
     return exit_code(gated.file, strict=arguments.strict)
 
 

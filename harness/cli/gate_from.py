@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from harness.cli.exits import Exit, highest
 from harness.cli.run_inputs import kept
 from harness.cli.streams import say
+from harness.cli.targets import foreign
 from harness.cli.words import is_input
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ def compare_files(arguments: argparse.Namespace) -> Exit:
     base, head = (Path(name) for name in vars(arguments)["from"])
     if arguments.json not in (None, "-") and is_input(arguments.json, (base, head, *kept(find_root(Path.cwd())))):
         say(f"--json {arguments.json} would write over a file that is compared, or kept. Name another file.")
+        return Exit.UNUSABLE
+    if (refused := foreign(arguments.json, "gate.json")) is not None:
+        say(refused)
         return Exit.UNUSABLE
     compared = compare(base, head)
     rows = compared.rows

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from harness.cli.exits import Exit, highest
 from harness.cli.run_inputs import files
 from harness.cli.streams import say
+from harness.cli.targets import foreign
 from harness.cli.words import is_input
 
 if TYPE_CHECKING:
@@ -81,6 +82,9 @@ def _check(arguments: argparse.Namespace) -> Exit:
     named = [] if arguments.run is None else [Path(arguments.run)]
     if target is not None and not to_stdout and is_input(target, [*named, *files((), project)]):
         say(f"--json {target} names an input and would replace it. Name a new file: --json ratchet.json")
+        return Exit.UNUSABLE
+    if (refused := foreign(target, "ratchet.json")) is not None:
+        say(refused)
         return Exit.UNUSABLE
     catalog = project_catalog(project)
     file = None if arguments.run is None else Path(arguments.run)

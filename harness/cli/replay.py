@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -149,31 +149,28 @@ def _cache(arguments: argparse.Namespace, paths: list[str], asked: Asked) -> Rep
 
 
 def put(result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gated | None = None) -> None:
-    """The file first, in case a reader of the page goes away."""
+    """Write the replay file where it was asked for, and print the page."""
     from harness.report.replay_page import render_replay
 
-    console = written(result, arguments, prices, gated)
-    render_replay(result, console, prices, by=arguments.by, turns=arguments.time, verbose=arguments.verbose)
-    if gated is not None:
-        from harness.report.replay_gate import render_gated
+    with written(result, arguments, prices, gated) as console:
+        render_replay(result, console, prices, by=arguments.by, turns=arguments.time, verbose=arguments.verbose)
+        if gated is not None:
+            from harness.report.replay_gate import render_gated
 
-        render_gated(gated, console, verbose=arguments.verbose)
+            render_gated(gated, console, verbose=arguments.verbose)
 
 
-def written(result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gated | None = None) -> Console:
-    """Write the replay file where it was asked for; the console that is left for the page."""
+def written(
+    result: Replayed, arguments: argparse.Namespace, prices: str, gated: Gated | None = None
+) -> AbstractContextManager[Console]:
+    """Write the replay file where it was asked for; lends the console that is left for the page."""
+    from harness.cli.replay_file import beside
     from harness.record.replay import encode
-    from harness.record.store import write_atomic
-    from harness.report.page import console_on
 
-    to_stdout = arguments.json == "-"
-    if arguments.json is not None:
-        blob = encode(result, prices, arguments.by, None if gated is None else (gated.verdict, gated.claims))
-        if to_stdout:
-            sys.stdout.buffer.write(blob)
-        else:
-            write_atomic(Path(arguments.json), blob)
-    return console_on(sys.stderr if to_stdout else sys.stdout)
+    if arguments.json is None:
+        return beside(None, b"")
+    told = None if gated is None else (gated.verdict, gated.claims)
+    return beside(arguments.json, encode(result, prices, arguments.by, told))
 
 
 def exit_code(result: Replayed) -> Exit:

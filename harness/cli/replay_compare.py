@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -90,22 +89,17 @@ def _put(
     prices: str,
     verdicts: tuple[int, int],
 ) -> None:
-    """The file first, in case a reader of the page goes away."""
+    """Write the file where it was asked for, and print the page."""
+    from harness.cli.replay_file import beside
     from harness.jobs.replay_compare_file import encode_arms
-    from harness.record.store import write_atomic
     from harness.report.lines import put_text
-    from harness.report.page import console_on
+    from harness.report.replay_compare import several
     from harness.report.replay_compare_arms import render_arms
 
-    to_stdout = arguments.json == "-"
     missed, every = verdicts
-    if arguments.json is not None:
-        blob = encode_arms(compared, contexts, prices, missed)
-        if to_stdout:
-            sys.stdout.buffer.write(blob)
-        else:
-            write_atomic(Path(arguments.json), blob)
-    console = console_on(sys.stderr if to_stdout else sys.stdout)
-    render_arms(compared, contexts, console, verbose=arguments.verbose)
-    if missed:
-        put_text(console, f"{missed:,} of {every:,} verdicts are on no run of any arm.")
+    blob = b"" if arguments.json is None else encode_arms(compared, contexts, prices, missed)
+    with beside(arguments.json, blob) as console:
+        render_arms(compared, contexts, console, verbose=arguments.verbose)
+        if missed:
+            are = "is" if missed == 1 else "are"
+            put_text(console, f"{missed:,} of {several(every, 'verdict')} {are} on no run of any arm.")

@@ -62,6 +62,7 @@ def _accept(
     arguments: argparse.Namespace, result: Replayed, path: Path, before: ReplayBaseline | None, root: Path
 ) -> Exit:
     from harness.jobs.replay_accept import accepted
+    from harness.record.atomic import sweep_dead
     from harness.record.replay_baseline import encode
     from harness.record.store import write_atomic
 
@@ -72,11 +73,19 @@ def _accept(
         )
         return Exit.PARTLY_READ
     done = accepted(result, before, arguments.worse, arguments.why)
+    strange = next((each for each in arguments.worse if each not in done.baseline.metrics), None)
+    if strange is not None:
+        say(
+            f"Nothing was put on record: these runs have no {strange} for --worse to move. See what they have: python "
+            f"-m harness replay --gate {arguments.gate} --verbose PATH"
+        )
+        return Exit.UNUSABLE
     if done.refused:
         say(
             f"{', '.join(done.refused)}: worse than on record, and left as on record. If it is meant: python -m "
             f"harness replay --gate {arguments.gate} --accept --worse {done.refused[0]} --why TEXT PATH"
         )
+    sweep_dead(path.parent)
     blob = encode(done.baseline)
     if before is None or blob != encode(before):
         write_atomic(path, blob, within=root)

@@ -40,8 +40,8 @@ def evaluate_runs(arguments: argparse.Namespace, asked: Asked) -> Exit:
     code = exit_code(result)
     if code is Exit.UNUSABLE:
         return code
-    # The file first, in case a reader of the page goes away.
-    render_evaluated(result, written(result, arguments, asked.table.name), verbose=arguments.verbose)
+    with written(result, arguments, asked.table.name) as console:
+        render_evaluated(result, console, verbose=arguments.verbose)
     tell_unmatched(asked, [result])
     return highest([verdicts_code(result), code])
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
+import os
+from collections.abc import Sequence
+from itertools import permutations
 from pathlib import Path
 
+from harness.cli.targets import foreign
 from harness.cli.words import is_input
 
 __all__ = ["fault_of"]
@@ -16,7 +19,6 @@ def fault_of(arguments: argparse.Namespace) -> str | None:
     from harness.formats.run_formats import NAMES
     from kpis.errors import did_you_mean
     from kpis.formulas.recorded.carried import BY
-    from kpis.formulas.recorded.evaluate import metric_ids
 
     paths = arguments.compare or arguments.path
     if arguments.compare is not None and (told := _compared_with(arguments)) is not None:
@@ -47,15 +49,33 @@ def fault_of(arguments: argparse.Namespace) -> str | None:
         return (
             "--why is the reason of --worse: python -m harness replay --gate NAME --accept --worse ID --why TEXT PATH"
         )
-    unknown = next((each for each in arguments.worse if each not in metric_ids()), None)
-    if unknown is not None:
-        hint = did_you_mean(unknown, metric_ids())
-        return f"There is no metric {unknown!r}{hint} for --worse to name; see: python -m harness list --recorded"
+    if arguments.worse and (told := _worse(arguments.worse)) is not None:
+        return told
     target = arguments.json
     named = [*map(Path, paths), *(Path(each) for each in _files(arguments) if each is not None)]
     if target not in (None, "-") and is_input(target, [*named, *_below(paths, target)]):
         return f"--json {target} names an input and would replace it. Name a new file: --json replay.json"
-    return None
+    return foreign(target, "replay.json")
+
+
+def _worse(named: Sequence[str]) -> str | None:
+    """What is wrong with the metrics after ``--worse``: one that is none, or that cannot be worse."""
+    from harness.jobs.replay_gated import is_gated
+    from kpis.errors import did_you_mean
+    from kpis.recorded_metrics import load
+
+    known = load()
+    gated = [name for name, row in known.items() if is_gated(row)]
+    wrong = next((each for each in named if each not in gated), None)
+    if wrong is None:
+        return None
+    if wrong in known:
+        return (
+            f"{wrong} has no better direction and is on no record, so --worse cannot name it; see: python -m harness "
+            f"explain {wrong}"
+        )
+    hint = did_you_mean(wrong, gated)
+    return f"There is no metric {wrong!r}{hint} for --worse to name; see: python -m harness list --recorded"
 
 
 def _compared_with(arguments: argparse.Namespace) -> str | None:
@@ -63,9 +83,12 @@ def _compared_with(arguments: argparse.Namespace) -> str | None:
     right = "python -m harness replay --compare ARM_A ARM_B"
     if arguments.path or len(arguments.compare) < 2:
         return f"--compare takes two folders or more, and nothing is named beside them: {right}"
-    twice = Counter(map(Path, arguments.compare)).most_common(1)[0]
-    if twice[1] > 1:
-        return f"--compare names {twice[0]} twice, and an arm does not differ from itself: {right}"
+    real = [(path, Path(os.path.realpath(path))) for path in arguments.compare]
+    for (one, where), (other, there) in permutations(real, 2):
+        if where == there:
+            return f"--compare names {Path(one)} twice, and an arm does not differ from itself: {right}"
+        if there.is_relative_to(where):
+            return f"--compare names {one}, and {other} inside of it, whose runs would be in both arms: {right}"
     others = {"--gate": arguments.gate, "--by": arguments.by, "--accept": arguments.accept}
     given = next((name for name, value in others.items() if value), None)
     return None if given is None else f"--compare holds arms against the first, and goes without {given}: {right}"

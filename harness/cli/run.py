@@ -12,6 +12,7 @@ from harness.cli.run_end import out_of_room, show
 from harness.cli.run_inputs import files, read_runtimes, read_workloads, say_issues
 from harness.cli.stopping import stopping
 from harness.cli.streams import say
+from harness.cli.targets import foreign
 from harness.cli.words import duration_s, hook_command, is_input, parameter
 
 if TYPE_CHECKING:
@@ -71,6 +72,9 @@ def _run(arguments: argparse.Namespace) -> Exit:
     catalog = project_catalog(project)
     if arguments.json not in (None, "-") and is_input(arguments.json, files(arguments.workload, project)):
         say(f"--json {arguments.json} names an input and would replace it. Name a new file: --json run.json")
+        return Exit.UNUSABLE
+    if (refused := foreign(arguments.json, "run.json")) is not None:
+        say(refused)
         return Exit.UNUSABLE
     codes: list[Exit] = []
     workloads, unread = read_workloads(arguments.workload)

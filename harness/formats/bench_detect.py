@@ -6,7 +6,6 @@ Refuses to guess: a document without the marks of a known tool is an error that 
 from __future__ import annotations
 
 import io
-from pathlib import PurePath
 from typing import BinaryIO
 
 from harness.formats import pyperf_json, pytest_benchmark_json
@@ -61,7 +60,7 @@ def read(blob: BinaryIO, limits: Limits, filename: str) -> BenchFile:
         data = plain_bytes(io.BytesIO(head), limits)
     except FormatError as error:
         raise _named(error, filename) from None
-    document = decode(data, limits, PurePath(filename).name)
+    document = decode(data, limits, filename)
     match detect(document):
         case BenchTool.PYPERF:
             return pyperf_json.read_document(document)
@@ -70,4 +69,4 @@ def read(blob: BinaryIO, limits: Limits, filename: str) -> BenchFile:
 
 
 def _named(error: FormatError, filename: str) -> FormatError:
-    return FormatError(f"{printable(PurePath(filename).name)}: {error}")
+    return FormatError(f"{printable(filename)}: {error}")

@@ -155,7 +155,8 @@ class _Opened:
         file = self.file
         body = raw.removeprefix(BOM).strip(b"\0 \t\r\n")
         if not body:
-            file.log.padded = file.log.padded or b"\0" in raw
+            if b"\0" in raw:
+                file.log.nul(number)
             return
         try:
             line, drifted, bad = decode_leniently(body, self._limits)

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.formats.claude_run_gather import Gather
 from harness.formats.claude_run_state import FileState
+from harness.formats.json_files import uncounted
 from kpis.terms.trace import Issue, IssueCode, Outcome, Severity
 
 __all__ = ["file_issues", "issues"]
@@ -118,4 +119,6 @@ def file_issues(file: FileState) -> Iterator[Issue]:
     for kind, n in sorted(file.unknown.items()):
         sentence = f"Lines of the unknown kind {kind}: {n}. They were left out."
         yield Issue(_NOTE, IssueCode.W_UNKNOWN_KIND, sentence, file=file.name)
+    if file.uncounted:
+        yield uncounted(file.uncounted, file.name)
     yield from file.log.issues(file.name)

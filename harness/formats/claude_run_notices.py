@@ -57,6 +57,8 @@ def take_notice(gather: Gather, line: RunLine, raw: bytes, number: int) -> None:
             gather.settle(line, event_of.message.id if event_of.message is not None else None, event_of.usage)
     elif kind not in KNOWN_KINDS and kind not in _STREAMED:
         _unknown(gather, kind or "(none)")
+        if line.message is not None and line.message.usage is not None:
+            gather.file.uncounted += 1
 
 
 def _event(gather: Gather, kind: EventKind, line: RunLine, number: int, detail: str | None) -> EventDraft | None:

@@ -106,5 +106,6 @@ class FileState:
     drifted: int = 0
     repeated: int = 0
     bad_numbers: int = 0
+    uncounted: int = 0
     copied: set[str] = field(default_factory=set)
     results: list[Result] = field(default_factory=list)

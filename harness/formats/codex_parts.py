@@ -15,6 +15,7 @@ from harness.formats.codex_lines import BadLineError, decode
 from harness.formats.codex_origin import Session, described, named_session
 from harness.formats.codex_shapes import Line
 from harness.formats.codex_stream import RolloutLines
+from harness.formats.json_files import uncounted
 from harness.formats.limits import Limits
 from harness.formats.run_format import Source
 from harness.formats.session_numbers import unix_ms
@@ -46,6 +47,7 @@ class Part:
         self.session: Session | None = None
         self.repeated = 0
         self.unknown: Counter[str] = Counter()
+        self.uncounted: list[str] = []
         self.moved: list[Place] = []
         self.first: str | int | float | None = None
         self.last: str | int | float | None = None
@@ -110,6 +112,8 @@ class Part:
         for kind, n in sorted(self.unknown.items()):
             said = f"Lines of the unknown kind {kind}: {n}. They were left out."
             yield Issue(Severity.NOTE, IssueCode.W_UNKNOWN_KIND, said, file=self.name)
+        if self.uncounted:
+            yield uncounted(len(self.uncounted), self.name)
 
 
 def threads_of(parts: Sequence[Part]) -> dict[str, tuple[Session, list[Part]]]:

@@ -92,7 +92,7 @@ class _Run:
         seen: set[int] = set()
         starts: set[str] = set()
         for part in parts:
-            thread.unknown, thread.moved = part.unknown, part.moved
+            thread.unknown, thread.uncounted, thread.moved = part.unknown, part.uncounted, part.moved
             new: set[int] = set()
             copy = part.start in starts
             starts.add(part.start)

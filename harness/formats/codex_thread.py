@@ -39,7 +39,10 @@ class TurnDraft:
 
 
 class Gathered:
-    """Feed it the lines of a thread in order with :meth:`add`. ``unknown`` and ``moved`` are set for each file."""
+    """Feed it the lines of a thread in order with :meth:`add`.
+
+    ``unknown``, ``uncounted`` (of these, the ones that hold counts) and ``moved`` are set for each file.
+    """
 
     def __init__(self, session: Session, copies: Copies) -> None:
         self.session = session
@@ -52,6 +55,7 @@ class Gathered:
         self.copied_calls: set[str] = set()
         self.ancestors: list[str] = []
         self.unknown: Counter[str] = Counter()
+        self.uncounted: list[str] = []
         self.moved: list[WorkedOn] = []
         self.drifted = 0
         self._users: list[str] = []
@@ -94,7 +98,7 @@ class Gathered:
             else:
                 self._moves(item, number)
         elif not is_known(kind):
-            self._unknown(kind)
+            self._unknown(kind, item)
 
     def finish(self) -> None:
         """No line follows."""
@@ -108,7 +112,10 @@ class Gathered:
         if now != (before.project, before.branch):
             self.moved.append(WorkedOn(number, *now))
 
-    def _unknown(self, kind: str) -> None:
+    def _unknown(self, kind: str, item: Item | None = None) -> None:
+        """Count the kind of a line; one that holds a counter of tokens is a fault."""
+        if item is not None and item.info is not None:
+            self.uncounted.append(kind)
         kind = safe_kind(kind)
         unknown = self.unknown
         unknown[kind if kind in unknown or len(unknown) < _NAMED_KINDS else "(others)"] += 1
@@ -189,7 +196,7 @@ class Gathered:
             if item.call_id and item.new_thread_id:
                 self.calls.started(safe_id(item.call_id), item.new_thread_id)
         elif not is_known("event_msg/" + kind):
-            self._unknown("event_msg/" + kind)
+            self._unknown("event_msg/" + kind, item)
 
     def _rolled_back(self, turns: int, place: Place) -> None:
         self.answers.flush(RequestStatus.OK, self._at)

@@ -7,7 +7,7 @@ known one that is not there, a note asks whether it was meant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -15,12 +15,13 @@ from harness.formats.evaluation_json import parsed
 from harness.formats.evaluation_notes import TOKEN_KEYS, notes_on, notes_on_calls
 from harness.formats.evaluation_settings import KEYS, settings_over
 from harness.formats.keys import Keys
-from harness.formats.limits import FormatError, Limits
+from harness.formats.limits import FormatError, Limits, printable
+from kpis.rules.catalogue import NAMES
 from kpis.terms.evaluation_case import ABSENT, Case, CustomRule, TokenCounts, ToolCall
 from kpis.terms.evaluation_settings import Settings
 from kpis.terms.evaluation_words import BUNDLES, Bundle, Severity
 
-__all__ = ["ALL", "CASE_KEYS", "case_of", "custom_rule", "deployed_rule", "read_case"]
+__all__ = ["ALL", "CASE_KEYS", "case_of", "custom_rule", "deployed_rule", "read_case", "refuse_twins"]
 
 ALL = "all"
 _TYPES = (*(bundle.value for bundle in BUNDLES), ALL)
@@ -143,20 +144,37 @@ def _tokens(keys: Keys | None) -> TokenCounts | None:
 def custom_rule(keys: Keys, *, closed: bool = True) -> CustomRule:
     """A rule somebody wrote: name, type, config, and a weight.
 
-    ``closed``: a key beyond these is refused. The reference passes it over.
+    ``closed``: a key beyond these, and a name that is blank or taken, is refused. The reference passes it over.
 
     Raises:
         FormatError: it cannot be one. What is wrong with its config is found when it is asked.
     """
     if closed:
         keys.only(_RULE_KEYS)
-    config, weight = keys.object("config"), keys.number("weight", 0)
+    config, weight, name = keys.object("config"), keys.number("weight", 0), keys.needed("name")
+    if closed and not name.strip():
+        raise FormatError(f"{keys.at('name')} is blank: a verdict names the rules because of which it is so")
+    if closed and name in NAMES:
+        raise FormatError(f"{keys.at('name')} is {name}, which is a built-in rule: call yours otherwise")
     return CustomRule(
-        keys.needed("name"),
+        name,
         keys.needed("type"),
         {} if config is None else config.plain(),
         1.0 if weight is None else weight,
     )
+
+
+def refuse_twins(rules: Iterable[CustomRule], where: str) -> None:
+    """Refuse two rules of one name, which a verdict could not tell apart; ``where`` is how their reader knows them.
+
+    Raises:
+        FormatError: there are such.
+    """
+    seen: set[str] = set()
+    for rule in rules:
+        if rule.name in seen:
+            raise FormatError(f"{where} has two rules of the name {printable(rule.name)}: call one otherwise")
+        seen.add(rule.name)
 
 
 def deployed_rule(keys: Keys, *, closed: bool = True) -> CustomRule:

@@ -6,6 +6,7 @@ found nothing. A key that the type does not read is a fault here as well, since 
 
 from __future__ import annotations
 
+from harness.formats.limits import printable
 from kpis.errors import did_you_mean
 from kpis.rules.custom import TYPES, custom_rule
 from kpis.rules.custom_keys import CONFIG_KEYS, told, unread
@@ -21,7 +22,8 @@ def fault_of(written: CustomRule, settings: Settings) -> str | None:
     """Why the rule could be asked of no case under ``settings``, or which key of its config is not read, else None."""
     if written.type not in TYPES:
         hint = did_you_mean(written.type, TYPES)
-        return f"{written.name} is of the unknown type {written.type!r}{hint}; the types are {', '.join(TYPES)}"
+        kind = printable(written.type)
+        return f"{printable(written.name)} is of the unknown type {kind!r}{hint}; the types are {', '.join(TYPES)}"
     if (key := unread(written.type, written.config)) is not None:
         return f"{written.name} {told(written.type, key, did_you_mean(key, CONFIG_KEYS[written.type]))}"
     # Every type reads its config before it looks at the case, so that one case stands for all.

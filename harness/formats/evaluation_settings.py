@@ -114,8 +114,8 @@ def _usable(keys: Keys) -> None:
             )
         keys.number(key, _LEAST.get(key, -math.inf))
     for key in THRESHOLD_LISTS:
-        if "" in (keys.texts(key) or ()):
-            raise FormatError(f"{keys.at(key)} holds an empty text, which is never found")
+        if not all(text.strip() for text in keys.texts(key) or ()):
+            raise FormatError(f"{keys.at(key)} holds a text that is empty or white space, which looks for nothing")
 
 
 def _is_spelled(text: str) -> bool:

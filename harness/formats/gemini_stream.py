@@ -68,7 +68,7 @@ def read_stream(
         elif kind == "result":
             result = line, told
         elif kind != "message":
-            file.unknown_kind(kind)
+            file.unknown_kind(kind, told)
     file.seen(*times)
     yield Turn(thread_id, 0, UserKind.HUMAN, min(times, default=None), max(times, default=None))
     if result is None:

@@ -7,7 +7,7 @@ line, and the rest is read. This module refuses to hold a file that it can read 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, BinaryIO
 
 from harness.formats.jsonl import LineLog, RawLine
@@ -17,16 +17,30 @@ from harness.formats.run_format import Source
 from harness.formats.whole_json import decoded
 from kpis.terms.trace import Issue, IssueCode, Recording, Severity, TraceEvent
 
-__all__ = ["FileLog", "each_file", "in_order", "lines_of", "only_of", "values_of"]
+__all__ = ["FileLog", "each_file", "holds_counts", "in_order", "lines_of", "only_of", "uncounted", "values_of"]
 
 _BOM = b"\xef\xbb\xbf"
 _KINDS = 1_000
+_USED = ("usage", "tokens", "token_usage", "usageMetadata", "usage_metadata")
+_ANSWERS = ("message", "response", "payload", "info")
 
 
 class FileLog:
     """What is learned of one file besides its events: its lines, unknown kinds, first and last time, and its issues."""
 
-    __slots__ = ("_times", "branch", "issues", "log", "name", "project", "session", "size", "unknown", "version")
+    __slots__ = (
+        "_counts",
+        "_times",
+        "branch",
+        "issues",
+        "log",
+        "name",
+        "project",
+        "session",
+        "size",
+        "unknown",
+        "version",
+    )
 
     def __init__(self, source: Source) -> None:
         self.name = source.name
@@ -39,14 +53,19 @@ class FileLog:
         self.project: str | None = None
         self.branch: str | None = None
         self._times: list[int] = []
+        self._counts = 0
 
     def seen(self, *times: int | None) -> None:
         """Unix milliseconds at which something is recorded."""
         known = [time for time in (*self._times, *times) if time is not None]
         self._times = [min(known), max(known)] if known else []
 
-    def unknown_kind(self, kind: object) -> None:
-        """Count a piece of an unknown kind; its name is kept, of the first thousand names."""
+    def unknown_kind(self, kind: object, piece: object = None) -> None:
+        """Count a piece of an unknown kind; its name is kept, of the first thousand names.
+
+        A ``piece`` that holds counts of tokens is a fault, since they are in no sum.
+        """
+        self._counts += isinstance(piece, Mapping) and holds_counts(piece)
         name = safe_kind(kind if isinstance(kind, str) else None)
         name = name if name in self.unknown or len(self.unknown) < _KINDS else "(others)"
         self.unknown[name] = self.unknown.get(name, 0) + 1
@@ -83,6 +102,20 @@ class FileLog:
             count = sum(self.unknown.values())
             said = f"{count:,} piece{'s' * (count != 1)} of unknown kinds ({named}) left out."
             yield Issue(Severity.NOTE, IssueCode.W_UNKNOWN_KIND, said, file=self.name)
+        if self._counts:
+            yield uncounted(self._counts, self.name)
+
+
+def holds_counts(piece: Mapping[str, Any]) -> bool:
+    """Whether a piece says what was used, itself or in the answer inside it."""
+    inside = (piece, *(piece[key] for key in _ANSWERS if isinstance(piece.get(key), Mapping)))
+    return any(isinstance(each.get(key), Mapping) and bool(each[key]) for each in inside for key in _USED)
+
+
+def uncounted(pieces: int, file: str) -> Issue:
+    """What is told of ``pieces`` of unknown kinds that say what was used."""
+    said = f"Pieces of unknown kinds that hold counts of tokens: {pieces:,}. They are in no sum."
+    return Issue(Severity.ERROR, IssueCode.E_BAD_LINE, said, file=file)
 
 
 def in_order(sources: Sequence[Source]) -> list[Source]:
@@ -105,8 +138,8 @@ def lines_of(blob: BinaryIO, limits: Limits, log: LineLog) -> Iterator[RawLine]:
         line = body.strip(b" \t\r\n\0\x0b\x0c")
         if line:
             yield RawLine(number, line, not raw.endswith(b"\n"))
-        elif b"\0" in raw and not raw.endswith(b"\n"):
-            log.padded = True
+        elif b"\0" in raw:
+            log.nul(number)
 
 
 def values_of(source: Source, limits: Limits, file: FileLog) -> Iterator[tuple[int, Any]]:

@@ -31,14 +31,16 @@ class RawLine:
 class LineLog:
     """What became of the lines, and the issues about them."""
 
-    __slots__ = ("_bad", "_long", "_torn", "lines", "padded")
+    __slots__ = ("_bad", "_long", "_nul", "_torn", "_why", "lines", "padded")
 
     def __init__(self) -> None:
         self.lines = 0
         self.padded = False
         self._bad: list[int] = []
         self._long: list[int] = []
+        self._nul: list[int] = []
         self._torn: int | None = None
+        self._why = ""
 
     @property
     def bad_lines(self) -> int:
@@ -49,11 +51,17 @@ class LineLog:
         """Line ``number`` is over the limit and was left out."""
         self._long.append(number)
 
-    def bad(self, line: RawLine) -> None:
-        """``line`` is no JSON object: torn if the file ends in it, else bad."""
+    def nul(self, number: int) -> None:
+        """Line ``number`` holds nothing but NUL bytes: padding, where it is the last one."""
+        self._nul.append(number)
+
+    def bad(self, line: RawLine, why: str = "") -> None:
+        """``line`` is no JSON object: torn if the file ends in it, else bad. The first ``why`` is told."""
         if line.open_end:
             self._torn = line.number
         else:
+            if why and not self._bad:
+                self._why = f" Line {line.number}: {why}."
             self._bad.append(line.number)
 
     def issues(self, file: str | None = None) -> Iterator[Issue]:
@@ -62,7 +70,7 @@ class LineLog:
             yield Issue(
                 Severity.ERROR,
                 IssueCode.E_BAD_LINE,
-                f"{_counted(self._bad)} nothing that this format writes and left out.",
+                f"{_counted(self._bad)} nothing that this format writes and {_were(self._bad)} left out.{self._why}",
                 self._bad[0],
                 file,
             )
@@ -70,7 +78,7 @@ class LineLog:
             yield Issue(
                 Severity.ERROR,
                 IssueCode.E_LONG_LINE,
-                f"{_counted(self._long)} longer than the limit and left out.",
+                f"{_counted(self._long)} longer than the limit and {_were(self._long)} left out.",
                 self._long[0],
                 file,
             )
@@ -82,7 +90,16 @@ class LineLog:
                 self._torn,
                 file,
             )
-        elif self.padded:
+        inside = [number for number in self._nul if number < self.lines]
+        if inside:
+            yield Issue(
+                Severity.WARNING,
+                IssueCode.E_TORN_LINE,
+                f"{_counted(inside)} nothing but NUL bytes, as after a crash, and {_were(inside)} left out.",
+                inside[0],
+                file,
+            )
+        if self._torn is None and (self.padded or len(inside) < len(self._nul)):
             yield Issue(
                 Severity.WARNING,
                 IssueCode.E_TORN_LINE,
@@ -90,6 +107,10 @@ class LineLog:
                 self.lines or None,
                 file,
             )
+
+
+def _were(numbers: list[int]) -> str:
+    return "was" if len(numbers) == 1 else "were"
 
 
 def _counted(numbers: list[int]) -> str:

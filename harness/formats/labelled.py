@@ -1,8 +1,8 @@
 """A corpus: files of labelled cases, one detector a file, that say who labelled them.
 
-The first line tells ``schema``, ``rule`` and ``labelling``; each line after it is an ``id``, ``bad``, the ``family``
-that the case was made in, and the ``case`` as ``evaluate`` reads it. Refuses a line that is not so: a case that were
-left out would change the accuracy without a word.
+The first line tells ``schema``, ``rule`` and ``labelling``, and may tell a ``seed``; each line after it is an ``id``,
+``bad``, the ``family`` that the case was made in, and the ``case`` as ``evaluate`` reads it. Refuses a line that is not
+so: a case that were left out would change the accuracy without a word.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ __all__ = ["SCHEMA", "SHIPPED", "Corpus", "Labelled", "RuleCases", "corpus_files
 SCHEMA = "harness.corpus/1"
 SHIPPED = Path(__file__).parent.parent / "evaluation_corpus"
 """The corpus that comes with this package."""
+
+_HEAD_KEYS = ("schema", "rule", "labelling", "seed")
+"""What the first line may tell; ``seed`` is where made cases come from."""
 
 _AGAIN = "Correct it, then run: python -m harness evaluate --measure"
 
@@ -107,6 +110,7 @@ def _file(file: Path, body: bytes) -> RuleCases:
 
 def _head(value: Any) -> tuple[str, str]:
     keys = Keys(value, "the first line")
+    keys.only(_HEAD_KEYS)
     keys.text("schema", (SCHEMA,))
     keys.needed("schema")
     return keys.needed("rule"), keys.needed("labelling")

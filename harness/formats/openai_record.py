@@ -6,14 +6,14 @@ to keep what was said: of the opening it makes bytes to hash, of the rest counts
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from harness.formats.openai_answer import Answer, answer_of
 from harness.formats.pseudonym import safe_id, safe_name
 from harness.formats.whole_json import as_amount, as_count, as_dict, as_float, as_list, as_ms, as_str, canonical
 
-__all__ = ["Record", "record_of"]
+__all__ = ["Record", "Told", "record_of"]
 
 _STARTED = ("started", "started_at", "start_time", "startTime", "timestamp", "time", "created_at")
 _ENDED = ("ended", "ended_at", "end_time", "endTime", "finished_at", "completed_at")
@@ -25,14 +25,29 @@ _CASE = ("case", "case_id")
 _ANSWERS = ("chat.completion", "chat.completion.chunk", "text_completion", "response")
 
 
+_FITS: tuple[tuple[tuple[str, ...], Callable[[Any], bool]], ...] = (
+    (("success",), lambda value: isinstance(value, bool)),
+    (("score",), lambda value: as_float(value) is not None),
+    (("replicate",), lambda value: as_count(value) is not None),
+    (_CASE, lambda value: type(value) in (int, str) and value != ""),
+    (("arm",), lambda value: isinstance(value, str) and value != ""),
+    ((*_SECONDS, *_MILLIS, *_COST), lambda value: as_amount(value) is not None),
+    ((*_STARTED, *_ENDED), lambda value: value == 0 or as_ms(value) is not None),
+)
+
+
 class Told(NamedTuple):
-    """What a record says beside the request: what it was made for, and what an evaluator said of that."""
+    """What a record says beside the request: what it was made for, and what an evaluator said of that.
+
+    ``unsure``: it says a success that is neither true nor false.
+    """
 
     case_id: str | None
     arm: str | None
     replicate: int | None
     success: bool | None
     score: float | None
+    unsure: bool = False
 
 
 class Record(NamedTuple):
@@ -40,6 +55,7 @@ class Record(NamedTuple):
 
     ``opening`` is what the conversation began with; ``continues`` the id of the response that this one follows;
     ``user_spoke``: the last thing sent is a user's. ``kind`` is the response's own word for itself.
+    ``misfits``: the keys whose values are none of their kind, and were left out.
     """
 
     response_id: str | None
@@ -59,6 +75,7 @@ class Record(NamedTuple):
     user_spoke: bool
     results: list[tuple[str, Any]]
     told: Told
+    misfits: tuple[str, ...]
 
 
 def record_of(value: Any) -> Record | None:
@@ -107,6 +124,7 @@ def record_of(value: Any) -> Record | None:
         spoke is not None or _is_users(sent),
         list(_results(sent)),
         _told(value),
+        tuple(_misfits(value)),
     )
 
 
@@ -119,7 +137,16 @@ def _told(value: dict[str, Any]) -> Told:
         as_count(value.get("replicate")),
         success if isinstance(success, bool) else None,
         as_float(value.get("score")),
+        unsure=success is not None and not isinstance(success, bool),
     )
+
+
+def _misfits(value: dict[str, Any]) -> Iterator[str]:
+    """The keys that say something which is not of their kind; null says nothing."""
+    for keys, fits in _FITS:
+        for key in keys:
+            if value.get(key) is not None and not fits(value[key]):
+                yield key
 
 
 def _is_users(sent: list[Any]) -> bool:

@@ -99,6 +99,8 @@ class _Log:
         self._turns: dict[str, list[Turn]] = {}
         self._results: set[tuple[str, str]] = set()
         self._told: dict[tuple[str | None, str | None, int | None], RunFacts] = {}
+        self._unsure: set[tuple[str | None, str | None, int | None]] = set()
+        self._misfits: dict[str, list[int]] = {}
         self._repeated = 0
         self._nameless = 0
 
@@ -106,9 +108,11 @@ class _Log:
         """Take one record; anything else is counted as unknown."""
         found = record_of(value)
         if found is None:
-            self.file.unknown_kind(value.get("object", value.get("type")) if isinstance(value, dict) else None)
+            self.file.unknown_kind(value.get("object", value.get("type")) if isinstance(value, dict) else None, value)
             return
         self.file.seen(found.started, found.ended)
+        for key in found.misfits:
+            self._misfits.setdefault(key, []).append(line)
         self._facts(found.told)
         known = self.requests.get(safe_id(found.response_id)) if found.response_id else None
         if known is not None:
@@ -137,7 +141,10 @@ class _Log:
         self._made(found, thread, turn, request_id, line)
 
     def _facts(self, told: Told) -> None:
-        """What is told of a case, once for all its records: it passes if all that say so do; the last score counts."""
+        """What is told of a case, once for all its records: it passes if all that say so do; the last score counts.
+
+        Where one of them says something else than true or false, nobody knows whether it passed, unless one failed.
+        """
         if told == _UNTOLD:
             return
         key = told.case_id, told.arm, told.replicate
@@ -145,7 +152,11 @@ class _Log:
         if known is None and len(self._told) >= _MOST_CASES:
             return
         said = [each for each in (told.success, None if known is None else known.success) if each is not None]
+        if told.unsure:
+            self._unsure.add(key)
         success = all(said) if said else None
+        if success and key in self._unsure:
+            success = None
         score = told.score if told.score is not None or known is None else known.score
         self._told[key] = RunFacts(
             case_id=told.case_id, arm=told.arm, replicate=told.replicate, success=success, score=score,
@@ -220,9 +231,14 @@ class _Log:
         yield from self.calls.finished()
         yield from self.usage.issues()
         self.elsewhere |= {each.request_id for each in self.requests.values() if "#" not in each.request_id}
+        for key, lines in self._misfits.items():
+            n = f"{len(lines):,} record{'s' * (len(lines) != 1)}"
+            said = f"The {key} of {n} is nothing that it may be, and was left out."
+            self.file.issue(Severity.WARNING, IssueCode.W_SCHEMA_DRIFT, said, lines[0])
         if self._repeated:
             said = f"{self._repeated:,} records repeat a response by its id; each response counts once."
             self.file.issue(Severity.NOTE, IssueCode.W_REPEATED_LINE, said)
         if self._nameless:
-            said = f"{self._nameless:,} records have no response id, so one that was logged twice counts twice."
+            have = "record has" if self._nameless == 1 else "records have"
+            said = f"{self._nameless:,} {have} no response id, so one that was logged twice counts twice."
             self.file.issue(Severity.NOTE, IssueCode.W_NO_REQUEST_ID, said)

@@ -53,7 +53,7 @@ def take_event(one: Conversation, event: dict[str, Any], line: int, file: FileLo
     elif as_str(event.get("observation")) is not None:
         _observation(one, event, event["observation"], t, line, file)
     else:
-        file.unknown_kind(event.get("type"))
+        file.unknown_kind(event.get("type"), event)
 
 
 def _action(one: Conversation, event: dict[str, Any], action: str, t: int | None, line: int, file: FileLog) -> None:
@@ -121,7 +121,7 @@ def _newer(one: Conversation, event: dict[str, Any], kind: str, t: int | None, l
     elif kind == "ConversationStateUpdateEvent":
         _state(one, event)
     elif kind not in _QUIET:
-        file.unknown_kind(kind)
+        file.unknown_kind(kind, event)
 
 
 def _state(one: Conversation, event: dict[str, Any]) -> None:

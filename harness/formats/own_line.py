@@ -6,6 +6,7 @@ a wrong type, an unknown word or an impossible number makes the whole line a bad
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -42,8 +43,12 @@ _PARTS = {key: frozenset(names) for key, names in PARTS.items()}
 _provenances: dict[tuple[tuple[str, str], ...], Mapping[str, Provenance]] = {}
 
 
+_AT = re.compile(r" - at `\$\.?([\w.\[\]]*)`$")
+_EXPECTED = re.compile(r"Expected `([^`]*)`")
+
+
 class LineError(ValueError):
-    """A line that does not hold to the format."""
+    """A line that does not hold to the format: the key and what is wrong with it, in no word of the recording's."""
 
 
 class Line(NamedTuple):
@@ -62,18 +67,18 @@ class Line(NamedTuple):
 
 def line_of(
     told: dict[str, Any], names: Names, after: dict[tuple[type[Any], str], int], file: str, number: int
-) -> Line | None:
-    """The term in ``told``, or None where its type is unknown.
+) -> Line:
+    """The term in ``told``.
 
     ``names`` says what its threads are called; ``after`` holds the next index of each kind and thread, and is moved.
 
     Raises:
-        LineError: a type, a word or a number is wrong.
+        LineError: its ``type`` is none of the six, or a type, a word or a number is wrong.
     """
     kind = told.get("type")
     term = KINDS.get(kind) if isinstance(kind, str) else None
     if term is None or not isinstance(kind, str):
-        return None
+        raise LineError(f"its type is none of {', '.join(KINDS)}")
     unknown: list[str] = []
     fields = _without_unknown(told, _KNOWN[kind], kind, unknown)
     del fields["type"]
@@ -88,11 +93,20 @@ def line_of(
     try:
         made = msgspec.convert(fields, term)
     except (msgspec.ValidationError, RecursionError, TypeError) as error:
-        raise LineError(str(error)) from None
+        raise LineError(_reason(str(error))) from None
     if isinstance(made, Request):
         made.tokens.provenance = _shared(made.tokens.provenance)
     times = [fields.get(key) for key in _TIMES if key in fields]
     return Line(made, unknown, times, _identity(made, fields, made_up), made_up, counted)
+
+
+def _reason(said: str) -> str:
+    """The key and what it must be, of the decoder's sentence: that may quote the recording."""
+    at, expected = _AT.search(said), _EXPECTED.search(said)
+    if missing := re.search(r"missing required field `(\w+)`", said):
+        return f"{missing[1]} is missing"
+    key = at[1] if at is not None and at[1] else "a key"
+    return f"{key} must be {expected[1].replace(' | null', '')}" if expected else f"{key} is none of its words"
 
 
 def _without_unknown(told: dict[str, Any], known: frozenset[str], path: str, unknown: list[str]) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """Reads this project's own trace format, in which any runtime can record its runs (docs/trace-format.md).
 
-Types are strict: a count that is a string, or a word that is in no enumeration, makes its line a bad one. What a line
-leaves out has a usual value; a key that is not known is counted and left out. Deduplication: a request or call whose
-id stands a second time is marked as copied, so a file that is given twice or was appended to itself counts once; two
-that only share an id that was made up for them are two. A thread, turn, dated event or set of facts that stands a
-second time is dropped. Of runs of one lineage each has a main thread of its own.
+Types are strict: a count that is a string, or a word that is in no enumeration, makes its line a bad one, and so does a
+``type`` that is not known. What a line leaves out has a usual value; a key that is not known is counted and left out.
+Deduplication: a request or call whose id stands a second time is marked as copied, so a file that is given twice or was
+appended to itself counts once; two that only share an id that was made up for them are two. A thread, turn, dated event
+or set of facts that stands a second time is dropped. Of runs of one lineage each has a main thread of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, BinaryIO, ClassVar
 
@@ -21,9 +21,10 @@ from harness.formats.limits import FormatError, Limits, check_depth
 from harness.formats.own_line import Line, LineError, line_of
 from harness.formats.own_lineage import Names, header_of, lineage_of, names_of
 from harness.formats.own_schema import HEADER, SCHEMA, own_id
+from harness.formats.own_seen import Parent, Seen
 from harness.formats.run_format import Origin, Source
 from harness.formats.whole_json import as_int, as_str, file_run
-from kpis.terms.trace import Issue, IssueCode, Request, RunFacts, Severity, Thread, ThreadKind, ToolCall, TraceEvent
+from kpis.terms.trace import Issue, IssueCode, Request, Severity, Thread, ToolCall, TraceEvent
 
 __all__ = ["OwnRun"]
 
@@ -52,7 +53,7 @@ class OwnRun:
 
     def read(self, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | Issue]:
         """Every line of every file."""
-        seen = _Seen(lineage_of(sources))
+        seen = Seen(lineage_of(sources))
         for source in in_order(sources):
             file = FileLog(source)
             lines = _Lines(file, source.blob, seen)
@@ -65,41 +66,17 @@ class OwnRun:
                 if isinstance(told, dict):
                     yield from lines.take(told, raw)
                 else:
-                    file.log.bad(raw)
+                    file.log.bad(raw, "it is no complete JSON object")
             yield from lines.finished()
             yield from file.finished(self.name)
+        yield from seen.phantoms()
         yield from seen.undescribed()
-
-
-class _Seen:
-    """What the files before said already, and ``parents``, the lineage of all."""
-
-    def __init__(self, parents: Mapping[str, str]) -> None:
-        self.parents = parents
-        self.ids: set[tuple[type, str]] = set()
-        self.made_up: dict[tuple[type, str], bytes] = {}
-        self.rest: set[str] = set()
-        self.next: dict[tuple[type, str], int] = {}
-        self.threads: set[str] = set()
-        self.described: set[str] = set()
-
-    def thread_of(self, term: Any) -> None:
-        """Keep the thread that ``term`` describes or is of."""
-        if isinstance(term, Thread):
-            self.described.add(term.thread_id)
-        elif not isinstance(term, RunFacts):
-            self.threads.add(term.thread_id)
-
-    def undescribed(self) -> Iterator[Thread]:
-        """The conversations that no line describes: main ones."""
-        for thread_id in sorted(self.threads - self.described):
-            yield Thread(thread_id, ThreadKind.MAIN)
 
 
 class _Lines:
     """The lines of one file."""
 
-    def __init__(self, file: FileLog, blob: BinaryIO, seen: _Seen) -> None:
+    def __init__(self, file: FileLog, blob: BinaryIO, seen: Seen) -> None:
         self.file = file
         self.blob = blob
         self.seen = seen
@@ -109,6 +86,7 @@ class _Lines:
         self._before: dict[tuple[type, str], int] = {}
         self._next: dict[tuple[type, str], int] = {}
         self._repeated: list[int] = []
+        self._doubtful: list[int] = []
 
     def take(self, told: dict[str, Any], raw: RawLine) -> Iterator[TraceEvent]:
         if "schema" in told:
@@ -116,15 +94,14 @@ class _Lines:
             return
         try:
             line = line_of(told, self._names, self._next, self.file.name, raw.number)
-        except LineError:
-            self.file.log.bad(raw)
-            return
-        if line is None:
-            self.file.unknown_kind(told.get("type"))
+        except LineError as error:
+            self.file.log.bad(raw, str(error))
             return
         for key in line.unknown:
             self.file.unknown_kind(key)
         self.file.seen(*line.times)
+        if isinstance(line.term, Request):
+            self._output(line.term, raw.number)
         if self._is_new(line, raw.number):
             self.seen.thread_of(line.term)
             yield line.term
@@ -141,10 +118,24 @@ class _Lines:
             self.file.session = as_str(told.get("session_id"))
             self.file.project, self.file.branch = as_str(told.get("project")), as_str(told.get("branch"))
         apart = run if run != self._run else None
-        self._names = names_of(run, as_str(told.get("parent")), self.seen.parents, self.blob, apart=apart)
+        parent = as_str(told.get("parent"))
+        self._names = names_of(run, parent, self.seen.parents, self.blob, apart=apart)
+        self.seen.runs |= set() if run is None else {run}
+        if parent is not None:
+            self.seen.named.append(Parent(parent, run, self._names.main, self.file.name, line))
         for key in told:
             if key not in HEADER:
                 self.file.unknown_kind(f"header.{key}")
+
+    def _output(self, request: Request, line: int) -> None:
+        """Reasoning is a part of all output: where it is the larger of the two, one of them is wrong."""
+        tokens = request.tokens
+        if (
+            tokens.out_reasoning is not None
+            and tokens.out_total is not None
+            and tokens.out_reasoning > tokens.out_total
+        ):
+            self._doubtful.append(line)
 
     def _settle(self, line: Line) -> None:
         """Behind what earlier files say of the same thread, and apart from what only looks the same by a made-up id."""
@@ -185,6 +176,10 @@ class _Lines:
         if self._run is None:
             said = f'The file does not begin with a header, {{"schema": "{SCHEMA}", "run_id": ...}}.'
             yield Issue(Severity.NOTE, IssueCode.W_SCHEMA_DRIFT, said, file=self.file.name)
+        if self._doubtful:
+            n = len(self._doubtful)
+            said = f"{n:,} request{'s' * (n != 1)}: more reasoning than output, its whole. Both stand as written."
+            yield Issue(Severity.WARNING, IssueCode.W_USAGE_MEANING, said, self._doubtful[0], self.file.name)
         if self._repeated:
             said = f"{len(self._repeated):,} lines say again what an earlier one says, by their ids; they count once."
             yield Issue(Severity.WARNING, IssueCode.W_REPEATED_LINE, said, self._repeated[0], self.file.name)

@@ -24,6 +24,7 @@ _CACHE_WORDS = 65_536
 _ALPHABET = "bcdfghjklmnpqrstvwz"
 _FROM_BYTE = bytes(ord(_ALPHABET[byte % len(_ALPHABET)]) for byte in range(256))
 _NOT_NAME = re.compile(r"[^A-Za-z0-9_.:/@+<>-]")
+_VARIANT = re.compile(r"\[[A-Za-z0-9]{1,20}\]$")
 _KIND = re.compile(r"[A-Za-z0-9_.:/<>()-]{1,40}")
 _LONGEST_ID = 128
 _ID = re.compile(rf"[A-Za-z0-9_.:-]{{1,{_LONGEST_ID}}}")
@@ -122,8 +123,15 @@ class Pseudonyms:
 
 
 def safe_name(name: str, most: int = 100) -> str:
-    """The name of a tool, model or kind, which is kept: cut, and with every unusual character replaced."""
-    return _NOT_NAME.sub("_", name[:most])
+    """The name of a tool, model or kind, which is kept: cut, and with every unusual character replaced.
+
+    A word in brackets at its end stays: a variant of a model, which its price is found by.
+    """
+    name = name[:most]
+    variant = _VARIANT.search(name) if name.endswith("]") else None
+    if variant is not None:
+        return _NOT_NAME.sub("_", name[: variant.start()]) + variant[0]
+    return _NOT_NAME.sub("_", name)
 
 
 def safe_kind(kind: str | None) -> str:

@@ -2,8 +2,8 @@
 
 The functions that were edited or are called more come from the worker's leg ``where`` on both sides; instructions and
 allocations are rows of their own. Beside a time they inform and never decide; of a KPI that gates by its instructions
-they decide, and time is not asked. A leg that is not available here says so in its row; it is never left out in
-silence and never zero.
+they decide, and time is not asked. A leg that could not be counted is never zero: where it was asked for its row says
+why, and where it would only inform it has none.
 """
 
 from __future__ import annotations
@@ -55,6 +55,7 @@ def legs_of_suspects(
     if moved or options.exact_legs:
         counted, native = _instructions(ground, timed.point, options.limit_s)
         rows = [row_of(timed.point, counted, leg=Leg.INSTRUCTIONS), *_allocations(ground, timed.point, options.limit_s)]
+        rows = _counted(rows, options)
     return (_functions(ground, timed.point, found, native, options.limit_s) if moved else ()), rows
 
 
@@ -79,8 +80,13 @@ def judged_by_instructions(
     if counted.pairs:
         rows.append(row_of(point, counted, leg=Leg.INSTRUCTIONS))
     if moved or options.exact_legs:
-        rows += _allocations(ground, point, options.limit_s)
+        rows += _counted(_allocations(ground, point, options.limit_s), options)
     return found, rows
+
+
+def _counted(rows: list[GateRow], options: GateOptions) -> list[GateRow]:
+    """The rows of what informs; a void of what nobody asked for would stand among the voids that matter."""
+    return [row for row in rows if options.exact_legs or row.state is not State.VOID]
 
 
 def _functions(ground: Ground, point: PlannedPoint, found: Comparison, native: Native, limit: float) -> tuple[str, ...]:

@@ -6,8 +6,10 @@ place in the file, and nothing drops out in silence.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,29 +21,37 @@ from harness.judge.comparable import differing
 from harness.judge.compose import claim_of, compose, coverage_of
 from harness.judge.independent import compare_all
 from harness.judge.rule import DELTA
-from harness.record.gate_from import GateFromFile, GateFromRow
+from harness.judge.settled import wanted
+from harness.judge.unpaired import processes_needed, sample_of
+from harness.record.gate_from import GateFromFile, GateFromRow, GateFromSide
 from kpis.terms.bench import Bench, BenchFile
-from kpis.terms.claim import Coverage
+from kpis.terms.claim import Claim, Coverage, Evidence
 from kpis.terms.comparison import Comparison, State
 from kpis.terms.kpi import Direction, Gate
 
-__all__ = ["Compared", "Row", "compare", "compare_benches", "judged", "read_file"]
+__all__ = ["Compared", "Row", "compare", "judged", "read_file"]
 
 
 class Row(NamedTuple):
-    """One bench, by its full name; ``direction`` turns the comparison into a claim."""
+    """One bench, by its full name; ``direction`` turns the comparison into a claim.
+
+    ``coverage`` counts independent processes of the smaller side; ``evidence`` says where the bench stands in each file
+    that has it.
+    """
 
     name: str
     comparison: Comparison
     direction: Direction
+    coverage: Coverage
+    evidence: tuple[Evidence, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
     """The rows in the order of the base file, then the new ones; what was covered; what must be said of the files."""
 
-    base: BenchFile
-    head: BenchFile
+    base: GateFromSide
+    head: GateFromSide
     rows: tuple[Row, ...]
     coverage: Coverage
     notices: tuple[str, ...]
@@ -53,20 +63,43 @@ def read_file(path: Path, limits: Limits | None = None) -> BenchFile:
     Raises:
         FormatError: it cannot be opened or read; the sentence names it.
     """
-    return _read(path, limits or Limits())[0]
+    return _read(path, limits or Limits()).benches
 
 
-def _read(path: Path, limits: Limits) -> tuple[BenchFile, bytes]:
-    """The benches in a file, and its bytes, unpacked: a pipe can be read but once."""
+class _Side(NamedTuple):
+    """The benches in a file, its bytes, unpacked, and what it is called."""
+
+    benches: BenchFile
+    plain: bytes
+    named: GateFromSide
+
+    def where(self) -> dict[str, Evidence]:
+        """By full name, where a bench stands: both tools list them under one key, in the order that is kept here."""
+        names = (bench.fullname for bench in self.benches.benches)
+        return {name: Evidence(self.named.sha256, f"/benchmarks/{place}") for place, name in enumerate(names)}
+
+
+def _read(path: Path, limits: Limits) -> _Side:
+    """What a file holds; a pipe can be read but once."""
     try:
         with path.open("rb") as blob:
             data = blob.read(limits.max_bytes + 1)
-        return read(io.BytesIO(data), limits, path.name), plain_bytes(io.BytesIO(data), limits)
+        named = GateFromSide(file=str(path), sha256=hashlib.sha256(data).hexdigest())
+        return _Side(read(io.BytesIO(data), limits, _shown(path)), plain_bytes(io.BytesIO(data), limits), named)
     except OSError as error:
         why = error.strerror or str(error)
         raise FormatError(
             f"{printable(str(path))} cannot be read: {why}; see `ls -ld {printable(shlex.quote(str(path)))}`."
         ) from None
+
+
+def _shown(path: Path) -> str:
+    """``path`` for a sentence: as it was given, or its end, since two files may have one name."""
+    text = str(path)
+    return text if len(text) <= _MOST_SHOWN else f"...{text[3 - _MOST_SHOWN :]}"
+
+
+_MOST_SHOWN = 80
 
 
 def compare(a: Path, b: Path) -> Compared:
@@ -78,36 +111,59 @@ def compare(a: Path, b: Path) -> Compared:
     Raises:
         FormatError: a file cannot be read.
     """
-    (base, old), (head, new) = _read(a, Limits()), _read(b, Limits())
-    if old == new or (base.created is not None and base == head):
-        return Compared(base, head, (), coverage_of({}), (_ITSELF,))
-    return compare_benches(base, head)
+    base, head = _read(a, Limits()), _read(b, Limits())
+    if base.plain == head.plain or (base.benches.created is not None and base.benches == head.benches):
+        return Compared(base.named, head.named, (), coverage_of({}), (_ITSELF,))
+    rows = tuple(_rows(base, head))
+    coverage = coverage_of({row.name: row.comparison for row in rows})
+    return Compared(base.named, head.named, rows, coverage, _notices(base.benches, head.benches))
 
 
 _ITSELF = "Both files hold the same measurement: a file against itself shows nothing, and nothing was compared."
 
 
-def compare_benches(base: BenchFile, head: BenchFile) -> Compared:
-    """As :func:`compare`, of files that were read."""
-    old = {bench.fullname: bench for bench in base.benches}
-    new = {bench.fullname: bench for bench in head.benches}
+def _rows(base: _Side, head: _Side) -> Iterator[Row]:
+    old = {bench.fullname: bench for bench in base.benches.benches}
+    new = {bench.fullname: bench for bench in head.benches.benches}
     common = [name for name in old if name in new]
-    if base.tool is head.tool:
+    tools = base.benches.tool, head.benches.tool
+    if tools[0] is tools[1]:
         judged = compare_all([(old[name], new[name]) for name in common])
     else:
-        judged = [differing("tool", base.tool.value, head.tool.value)] * len(common)
+        judged = [differing("tool", tools[0].value, tools[1].value)] * len(common)
     found = dict(zip(common, judged, strict=True))
-    rows = [Row(name, found.get(name) or _removed(name, bench), bench.direction) for name, bench in old.items()]
-    rows += [Row(name, _new(name, bench), bench.direction) for name, bench in new.items() if name not in old]
-    coverage = coverage_of({row.name: row.comparison for row in rows})
-    return Compared(base, head, tuple(rows), coverage, _notices(base, head, len(common)))
+    places = base.where(), head.where()
+    for name in dict.fromkeys((*old, *new)):
+        bench = old.get(name) or new[name]
+        told = found.get(name) or (_removed(name, bench) if name in old else _new(name, bench))
+        evidence = tuple(place[name] for place in places if name in place)
+        yield Row(name, told, bench.direction, _coverage(old.get(name), new.get(name), told), evidence)
+
+
+def _coverage(base: Bench | None, head: Bench | None, found: Comparison) -> Coverage:
+    """How many independent processes a side were wanted and, where the two were compared, seen."""
+    if base is None or head is None:
+        return Coverage(processes_needed(), 0)
+    compared = found.state.decided or found.state is State.INCONCLUSIVE
+    return Coverage(wanted(sample_of(base, head)), found.pairs if compared else 0)
 
 
 def judged(compared: Compared) -> GateFromFile:
     """The rows with the verdict over them, as they are written."""
-    claims = [claim_of(row.name, row.comparison, Gate.TIMED, row.direction) for row in compared.rows]
+    claims = [_claim(row) for row in compared.rows]
     rows = [GateFromRow(name=row.name, **_facts(row.comparison)) for row in compared.rows]
-    return GateFromFile(delta=DELTA, verdict=compose(claims, compared.coverage), claims=claims, rows=rows)
+    return GateFromFile(
+        base=compared.base,
+        head=compared.head,
+        delta=DELTA,
+        verdict=compose(claims, compared.coverage),
+        claims=claims,
+        rows=rows,
+    )
+
+
+def _claim(row: Row) -> Claim:
+    return claim_of(row.name, row.comparison, Gate.TIMED, row.direction, evidence=row.evidence, coverage=row.coverage)
 
 
 def _facts(found: Comparison) -> dict[str, Any]:
@@ -124,8 +180,9 @@ def _new(name: str, bench: Bench) -> Comparison:
     return Comparison(State.NEW, pairs=bench.independent, evidence=(told,))
 
 
-def _notices(base: BenchFile, head: BenchFile, common: int) -> tuple[str, ...]:
+def _notices(base: BenchFile, head: BenchFile) -> tuple[str, ...]:
     notices = []
+    common = {bench.fullname for bench in base.benches} & {bench.fullname for bench in head.benches}
     if not common:
         notices.append("The files have no benchmark in common: nothing was compared.")
     if base.benches and base.benches == head.benches:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from harness.formats.evaluation_case import deployed_rule
+from harness.formats.evaluation_case import deployed_rule, refuse_twins
 from harness.formats.evaluation_faults import fault_of
 from harness.formats.evaluation_settings import KEYS, settings_over
 from harness.formats.evaluation_toml import tables_in
@@ -80,11 +80,14 @@ def _of(document: dict[str, object], folder: Path) -> Deployment:
     checked(settings, NAMES)  # here, or every case would be refused for it
     word = keys.text("accuracy")
     listed = keys.items("deployed_rules") or []
+    rules = tuple(_rule(Keys(each, f"deployed_rules[{at}]"), settings) for at, each in enumerate(listed))
+    if settings.corrections:
+        refuse_twins(rules, WHOLE)
     return replace(
         base,
         settings=settings,
         table=base.table if word is None else named_table(word, folder),
-        rules=tuple(_rule(Keys(each, f"deployed_rules[{at}]"), settings) for at, each in enumerate(listed)),
+        rules=rules,
     )
 
 

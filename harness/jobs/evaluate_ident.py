@@ -34,9 +34,24 @@ def judged_by(deployment: Deployment) -> bytes:
         "built_in": [(rule.facts.name, rule.facts.version) for rule in BUILT_IN],
         "settings": {each.name: getattr(settings, each.name) for each in fields(Settings)},
         "accuracy": None if table is None else (table.name, table.sha256),
-        "rules": [{each.name: getattr(rule, each.name) for each in fields(CustomRule)} for rule in deployment.rules],
+        "rules": [
+            # The digest is of the config, which is there already, as it was spelled.
+            {each.name: getattr(rule, each.name) for each in fields(CustomRule) if each.init}
+            for rule in deployment.rules
+        ],
     }
-    return hashlib.sha256(json.dumps(document, sort_keys=True, default=_plain).encode("ascii")).digest()
+    return hashlib.sha256(json.dumps(_spelled(document), sort_keys=True, default=_plain).encode("ascii")).digest()
+
+
+def _spelled(value: object) -> object:
+    """``value`` with each number in one spelling: 2 and 2.0 are the same choice."""
+    if isinstance(value, Mapping):
+        return {key: _spelled(member) for key, member in value.items()}
+    if isinstance(value, list | tuple):
+        return [_spelled(member) for member in value]
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    return value
 
 
 def _plain(value: object) -> object:

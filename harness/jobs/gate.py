@@ -54,12 +54,16 @@ __all__ = ["Gated", "gate"]
 
 @dataclass(slots=True)
 class Gated:
-    """A gate's file, and sentences that must be shown beside it. ``path`` is where it lies; a plan is not stored."""
+    """A gate's file, and sentences that must be shown beside it. ``path`` is where it lies; a plan is not stored.
+
+    ``trouble`` is why it could not be stored; then its pairs are in the journal still.
+    """
 
     file: GateFile
     notes: list[str] = field(default_factory=list)
     foresight: list[str] = field(default_factory=list)
     path: Path | None = None
+    trouble: StoreError | None = None
 
 
 def gate(
@@ -124,14 +128,27 @@ def gate(
         samples = GateSamples(id=journal.header["id"], base=base.commit, head=head[0], points=work.samples)
         blob = gate_samples.encode(samples)
         file = gate_file(head, base, work, found, rows, journal.header, began, known, evidence_of(blob, work.samples))
-        path = None
+        gated = Gated(file, notes, work.foresight)
         if not options.plan:
-            # Stored before the journal goes: whatever fails, one of them has every pair.
-            path = state_dir(project.root) / "gates" / f"{file.id}.json"
-            write_atomic(samples_path(path), blob, within=project.root)
-            write_atomic(path, encode(file), within=project.root)
-        journal.finish()
-    return Gated(file, notes, work.foresight, path)
+            _store(gated, blob, project.root)
+        if gated.trouble is None:  # whatever fails, the file or the journal has every pair
+            journal.finish()
+    return gated
+
+
+def _store(gated: Gated, samples: bytes, root: Path) -> None:
+    """Keep the file and its samples in the project; what fails is left in ``gated``, since the verdict stands."""
+    try:
+        path = state_dir(root) / "gates" / f"{gated.file.id}.json"
+        write_atomic(samples_path(path), samples, within=root)
+        write_atomic(path, encode(gated.file), within=root)
+    except StoreError as error:
+        gated.trouble = error
+        gated.notes.append(
+            "The gate could not be stored; its pairs are kept. Go on with the same command and --resume."
+        )
+    else:
+        gated.path = path
 
 
 def _asked_for(catalog: Catalog, points: GatePoints, options: GateOptions) -> set[str]:

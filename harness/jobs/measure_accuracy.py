@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness import __version__
 from harness.formats.labelled import Corpus, RuleCases, read_corpus
-from harness.formats.limits import FormatError
+from harness.formats.limits import FormatError, printable
 from harness.judge.evaluation.accuracy import AccuracyTable, Counts, Labelling
 from harness.judge.evaluation.calibration import Bin, Outcome, brier, counts_of, held_out, reliability
 from harness.record.accuracy import decode, encode
@@ -95,7 +95,8 @@ def _labelling(corpus: Corpus, path: Path) -> Labelling:
     known = [each.value for each in Labelling]
     if len(worded) > 1 or worded[0] not in known:
         raise FormatError(
-            f"{path} is labelled {' and '.join(worded)}; all files have to say the same one of {', '.join(known)}. "
+            f"{path} is labelled {' and '.join(map(printable, worded))}; "
+            f"all files have to say the same one of {', '.join(known)}. "
             f"Correct the first lines, then run: python -m harness evaluate --measure {path}"
         )
     return Labelling(worded[0])
@@ -104,7 +105,7 @@ def _labelling(corpus: Corpus, path: Path) -> Labelling:
 def _detector(name: str, path: Path) -> Rule:
     if name not in DETECTORS:
         raise FormatError(
-            f"{path}: {name} is no detector{did_you_mean(name, DETECTORS)}. "
+            f"{path}: {printable(name)} is no detector{did_you_mean(name, DETECTORS)}. "
             f"Correct the first line, then run: python -m harness evaluate --measure {path}"
         )
     return DETECTORS[name]

@@ -44,7 +44,7 @@ def newest_run(root: Path, slug: str) -> Run:
     """
     for path in runs(root):
         try:
-            run = decode(path.read_bytes(), path.name)
+            run = decode(regular_bytes(path), path.name)
         except (OSError, RunFileError):
             continue  # an older one may do; what is wrong with this one is the business of who reads it by name
         whole = run.selection.all and not (run.selection.params or run.selection.workloads or run.selection.runtimes)

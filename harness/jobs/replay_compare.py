@@ -129,10 +129,7 @@ def metric_pair(reference: Metric, candidate: Metric, pairs: Sequence[tuple[Metr
     row = row_of(reference.id)
     known = [(one.value, two.value) for one, two in pairs if one.value is not None and two.value is not None]
     deltas = tuple(float(two - one) for one, two in known)
-    if row.direction is Direction.NEUTRAL or not known:
-        wins = None
-    elif row.direction is Direction.LOWER:
-        wins = tally([two for _, two in known], [one for one, _ in known])
-    else:  # a tally counts lower as a win, so the arms change places
-        wins = tally([one for one, _ in known], [two for _, two in known])
+    wins = None
+    if known and row.direction is not Direction.NEUTRAL:
+        wins = tally([two for _, two in known], [one for one, _ in known], better=row.direction)
     return MetricPair(row, reference, candidate, deltas, percentile(deltas, 50), bootstrap(deltas), wins, len(known))

@@ -7,6 +7,7 @@ comes first, and an arm with a gate that nothing recorded is on no front.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -27,9 +28,10 @@ __all__ = ["Against", "ComparedArms", "Permuted", "Standing", "compare_arms"]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One arm. ``cost``, ``peak`` and ``success`` are over the runs that all arms have; None is unknown, or a bound.
+    """One arm: its ``runs`` are all, and what else is counted is over the runs that all arms have.
 
-    ``pass_k`` leaves out cases with an attempt that nobody judged, of which there are ``unjudged_cases``.
+    A ``cost``, ``peak`` or ``success`` of None is unknown, or a bound. ``pass_k`` is over all attempts of the arm, and
+    leaves out cases with one that nobody judged, of which there are ``unjudged_cases``.
     """
 
     name: str
@@ -93,7 +95,7 @@ def _standing(name: str, arm: Arm, common: Sequence[frozenset[CaseKey]]) -> Stan
     peaks = [_exact(each["exposed_main_peak"]) for each in told]
     said = [arm.verdicts[key] for each in common for key in each]
     tasks, unjudged = arm.tasks()
-    judged = [passed for passed in arm.verdicts.values() if passed is not None]
+    judged = [passed for passed in said if passed is not None]
     known_costs, known_peaks = (
         [each for each in costs if each is not None],
         [each for each in peaks if each is not None],
@@ -101,7 +103,7 @@ def _standing(name: str, arm: Arm, common: Sequence[frozenset[CaseKey]]) -> Stan
     return Standing(
         name=name,
         runs=len(arm.result.runs),
-        attempts=arm.attempts,
+        attempts=len(said),
         judged=len(judged),
         passed=sum(judged),
         cost=sum(known_costs) if costs and None not in costs else None,
@@ -156,7 +158,7 @@ def _workloads(reference: Arm, candidate: Arm) -> list[Comparison]:
         Comparison(
             ", ".join(cases),
             _ratio([_cost(candidate, keys) for keys in runs], [_cost(reference, keys) for keys in runs]),
-            _ratio(*([arm.verdicts[key] for keys in runs for key in keys] for arm in (candidate, reference))),
+            _quality(*([arm.verdicts[key] for keys in runs for key in keys] for arm in (candidate, reference))),
         )
         for cases, runs in sorted(groups.items())
     ]
@@ -172,6 +174,13 @@ def _ratio(ours: Sequence[float | None], theirs: Sequence[float | None]) -> floa
     if len(one) < len(ours) or len(other) < len(theirs):
         return None
     return baseline_ratio(sum(one), sum(other)).value
+
+
+def _quality(ours: Sequence[bool | None], theirs: Sequence[bool | None]) -> float | None:
+    """Attempts passed over those of the first arm. Where that passed none no arm is worse, which needs no ratio."""
+    if None not in (*ours, *theirs) and not any(theirs):
+        return math.inf if any(ours) else 1.0
+    return _ratio(ours, theirs)
 
 
 def _front(standings: Sequence[Standing], arms: Mapping[str, Arm]) -> Front:

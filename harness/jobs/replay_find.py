@@ -55,6 +55,11 @@ class Finding:
         sentence = f"{printable(name, 200)} cannot be read: {why}."
         self.issues.append(Issue(Severity.ERROR, IssueCode.E_UNREADABLE, sentence, file=encodable(name)))
 
+    def dangling(self, name: str) -> None:
+        """Note that the link ``name`` leads nowhere: what it led to may be missed, and may have been no recording."""
+        sentence = f"{printable(name, 200)} is a link that leads nowhere, and was passed over."
+        self.issues.append(Issue(Severity.WARNING, IssueCode.E_UNREADABLE, sentence, file=encodable(name)))
+
     def add(self, path: str, facts: os.stat_result, *, named: bool) -> None:
         """Take one regular file, unless it is here already."""
         identity = (facts.st_dev, facts.st_ino)
@@ -116,6 +121,8 @@ def _walk(top: str, found: Finding) -> Iterator[tuple[str, os.stat_result]]:
                         below.append(entry.path)
                 elif entry.is_file():
                     yield entry.path, entry.stat()
+                elif entry.is_symlink() and not os.path.exists(entry.path):  # noqa: PTH110 a string is at hand
+                    found.dangling(entry.path)
             except OSError as error:
                 found.unreadable(entry.path, error.strerror or str(error))
         folders += reversed(below)

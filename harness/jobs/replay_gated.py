@@ -17,7 +17,7 @@ from kpis.recorded_metrics import load
 from kpis.terms.kpi import Direction
 from kpis.terms.metric import Combine, Metric, MetricKind, MetricRow
 
-__all__ = ["GatedMetric", "gated_metrics"]
+__all__ = ["GatedMetric", "gated_metrics", "is_gated"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +55,13 @@ def gated_metrics(result: Replayed) -> dict[str, GatedMetric]:
     found = {
         name: GatedMetric(known[name], metric, len(result.runs), of=_rests_on(metric))
         for name, metric in metrics(result.parts).items()
-        if name in known and _is_gated(known[name])
+        if name in known and is_gated(known[name])
     }
     return found | _contexts(result)
 
 
-def _is_gated(row: MetricRow) -> bool:
+def is_gated(row: MetricRow) -> bool:
+    """Whether metrics of ``row`` stand on a record: they have a better direction, and are no mere signal or volume."""
     return row.direction is not Direction.NEUTRAL and row.kind in (MetricKind.GATE, MetricKind.KPI)
 
 
@@ -81,7 +82,7 @@ def _contexts(result: Replayed) -> dict[str, GatedMetric]:
     found = {}
     for name, metric in combined(results).items():
         row = known[name]
-        if not _is_gated(row):
+        if not is_gated(row):
             continue
         state = state_of(gates[name]) if name in gates else None
         so = 0 if state is None else gates[name][state]

@@ -2,7 +2,7 @@
 
 A check is on every attempt that it names: one by run on all attempts of the run, one by case on that case of any run.
 An attempt succeeds if every check on it that applies passes, and one to which none applies is not judged. Its score is
-that of the last check with one. What no check is on stays as it was recorded.
+that of the last check with one. A verdict or a score of which no check says anything stays as it was recorded.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _is_on(check: Check, unit: Unit | None) -> bool:
 
 
 def _replaced(facts: tuple[RunFacts, ...], checks: Sequence[Check], own: Sequence[int]) -> tuple[RunFacts, ...]:
-    """``facts`` with one verdict and one score by ``checks``, in those among them that are about the attempt."""
+    """``facts`` with the verdict and the score that ``checks`` have, in those that are about the attempt."""
     told = [check.passed for check in checks if check.told]
     scores = [check.score for check in checks if check.score is not None]
     if not told and not scores:
@@ -83,10 +83,14 @@ def _replaced(facts: tuple[RunFacts, ...], checks: Sequence[Check], own: Sequenc
     first = next((at for at in own if facts[at].case_id is not None), own[0] if own else None)
     made = list(facts)
     for at in own:
-        made[at] = replace(made[at], success=None, score=None) if told else replace(made[at], score=None)
+        if told:
+            made[at] = replace(made[at], success=None)
+        if scores:
+            made[at] = replace(made[at], score=None)
     said = [passed for passed in told if passed is not None]
     head = RunFacts() if first is None else made[first]
-    head = replace(head, score=scores[-1] if scores else None)
+    if scores:
+        head = replace(head, score=scores[-1])
     if told:
         head = replace(head, success=all(said) if said else None)
     if first is None:
@@ -119,7 +123,7 @@ def unmatched(oracles: Oracles, runs: Iterable[RunResult]) -> Issue | None:
         return None
     first = missed[0]
     which = ", ".join(
-        f"{word} {printable(str(value))}"
+        f"{word} {printable(str(value)) or 'with an empty name'}"
         for word, value in (
             ("run", first.run),
             ("case", first.case),
@@ -128,5 +132,6 @@ def unmatched(oracles: Oracles, runs: Iterable[RunResult]) -> Issue | None:
         )
         if value is not None
     )
-    said = f"{len(missed):,} of {len(every):,} verdicts match no run: the first is on {which}."
+    many = f"verdict{'s' * (len(every) != 1)} match{'es' * (len(missed) == 1)}"
+    said = f"{len(missed):,} of {len(every):,} {many} no run: the first is on {which}."
     return Issue(Severity.WARNING, IssueCode.W_UNMATCHED_VERDICT, said)

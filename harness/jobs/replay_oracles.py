@@ -2,11 +2,12 @@
 
 A line names a run by ``run`` (its id), a ``case`` (and ``replicate``), or both: then it also says of which case the run
 is. ``arm`` tells runs of one case apart. ``passed`` is true, false, or null where the check does not apply; ``score`` a
-number. An agent's own word is no check.
+number. An agent's own word is no check. A file without a line is refused: an evaluator that broke off writes one.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -73,19 +74,26 @@ def read_oracles(path: Path) -> dict[tuple[str, str], list[Check]]:
             line = decode(raw)
         except (msgspec.DecodeError, RecursionError) as error:
             raise FormatError(f'{where} is no check ({error}): write {{"run": ID, "passed": true}}.') from None
-        if (fault := _fault_of(line)) is not None:
+        if (fault := _fault_of(line, raw)) is not None:
             raise FormatError(f"{where} {fault}.")
         told = line.passed is not msgspec.UNSET
         passed = None if line.passed is msgspec.UNSET else line.passed
         found.append(Check(number, line.run, line.case, line.replicate, line.arm, told, passed, line.score))
+    if not found:
+        raise FormatError(f'{name} has no check: write one a line, {{"run": ID, "passed": true}}.')
     return filed(found)
 
 
-def _fault_of(line: _Line) -> str | None:
+def _fault_of(line: _Line, raw: bytes) -> str | None:
     if line.run is None and line.case is None:
         return 'names neither a run nor a case: write {"run": ID, "passed": true}'
     if line.case is None and line.replicate is not None:
         return f"names a replicate of no case: add its case, or {_AGAIN}"
+    if line.passed is msgspec.UNSET and line.score is None and (line.run is None or line.case is None):
+        return 'says neither passed nor score, and not of which case a run is: write {"run": ID, "passed": true}'
+    keys = json.loads(raw, object_pairs_hook=lambda pairs: [key for key, _ in pairs])
+    if (twice := next((key for key in keys if keys.count(key) > 1), None)) is not None:
+        return f"has {twice} twice, and nobody can say which is meant: {_AGAIN}"
     if line.score is not None and not abs(line.score) <= LARGEST_SCORE:
         return f"has a score beyond {LARGEST_SCORE:,}: {_AGAIN}"
     return None

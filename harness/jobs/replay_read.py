@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from io import BytesIO
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from harness.formats.run_format import Source
 from harness.formats.run_formats import reader
 from harness.jobs.replay_group import Group
 from harness.jobs.replay_open import Piece, open_piece
-from kpis.formulas.recorded.efficiency import LARGEST_SCORE
+from harness.jobs.replay_sound import sound
 from kpis.terms.recorded import RecordedRun
 from kpis.terms.trace import Issue, IssueCode, Recording, Severity, TraceEvent
 
@@ -35,18 +34,7 @@ def read_group(group: Group, limits: Limits = LIMITS) -> RecordedRun:
     issues: list[Issue] = []
     with ExitStack() as held:
         sources = list(_sources(group.pieces, limits, held, issues))
-        return _sound(build_run(group.key, group.format, [*_events(group, sources, limits), *issues]))
-
-
-def _sound(run: RecordedRun) -> RecordedRun:
-    """``run`` without scores that are none: a fault of its own each, as a token count beyond any real one is."""
-    bad = [facts for facts in run.facts if facts.score is not None and not abs(facts.score) <= LARGEST_SCORE]
-    if not bad:
-        return run
-    said = f"A score beyond {LARGEST_SCORE:,} is none and was left out."
-    issues = [Issue(Severity.ERROR, IssueCode.E_BAD_NUMBER, said, file=facts.file) for facts in bad]
-    kept = tuple(replace(facts, score=None) if facts in bad else facts for facts in run.facts)
-    return replace(run, facts=kept, issues=(*run.issues, *issues))
+        return sound(build_run(group.key, group.format, [*_events(group, sources, limits), *issues]))
 
 
 def _events(group: Group, sources: Sequence[Source], limits: Limits) -> Iterator[TraceEvent | ContextRun | Issue]:

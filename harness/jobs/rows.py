@@ -18,6 +18,7 @@ from typing import Any
 
 import kpis as kpis_package
 from harness import __version__
+from harness.formats.limits import regular_bytes
 from harness.project import Project, plugin_kpi_files
 from kpis.errors import CatalogError
 from kpis.registry import Catalog, extend_all, load, row_of, with_rows
@@ -47,7 +48,7 @@ def project_catalog(project: Project, *, plugins: bool = True) -> Catalog:
     files: dict[str, bytes] = {}
     for name, path in paths.items():
         try:
-            files[name] = path.read_bytes()
+            files[name] = regular_bytes(path)
         except OSError as error:
             raise CatalogError([f"{name} cannot be read: {error.strerror}; see `ls -l {path}`."]) from error
     known = project.root / ".harness" / "rows.json"
@@ -71,21 +72,21 @@ def _key(files: Mapping[str, bytes]) -> str:
 
 def _recalled(path: Path, key: str) -> Catalog | None:
     try:
-        known = json.loads(path.read_bytes())
+        known = json.loads(regular_bytes(path))
         if known["key"] != key:
             return None
         rows = [row_of(row.pop("id"), Layer(row.pop("layer")), row) for row in known["rows"]]
         stones = [Retired(**{**stone, "on": date.fromisoformat(stone["on"])}) for stone in known["retired"]]
         return with_rows(load(), rows, {seam["name"]: Seam(**seam) for seam in known["seams"]}, stones)
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        return None  # not there, or damaged: the files themselves are read again
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None  # not there, damaged or no file: the rows' own files are read again
 
 
 def _remember(path: Path, key: str, catalog: Catalog) -> None:
     """Only where the state folder is there already: looking at a catalog leaves no trace in a project."""
     if not path.parent.is_dir():
         return
-    from harness.record.store import StoreError, write_atomic
+    from harness.record.store import write_atomic
 
     built_in = load().seams
     seams = [{name: getattr(seam, name) for name in Seam.__dataclass_fields__} for seam in catalog.seams.values()]
@@ -97,8 +98,9 @@ def _remember(path: Path, key: str, catalog: Catalog) -> None:
             {**asdict(stone), "on": stone.on.isoformat()} for stone in catalog.retired if stone.origin != "catalog"
         ],
     }
-    with suppress(StoreError):  # a folder that cannot be written costs time and nothing else
-        write_atomic(path, json.dumps(known).encode("ascii"), within=path.parent.parent)
+    with suppress(OSError):  # a folder that cannot be written costs time and nothing else
+        if path.is_file() or not path.exists():  # a pipe or a device would be written to
+            write_atomic(path, json.dumps(known).encode("ascii"), within=path.parent.parent)
 
 
 def _plain(kpi: Kpi) -> dict[str, Any]:

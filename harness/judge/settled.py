@@ -10,12 +10,12 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
-from harness.judge.unpaired import UNDIRECTED, Sample, UnpairedRule, finite_exp, processes_needed
+from harness.judge.unpaired import RULE, UNDIRECTED, Sample, UnpairedRule, finite_exp, processes_needed
 from kpis.terms.bench import Bench, BenchNote, BenchUnit
 from kpis.terms.comparison import Comparison, ComparisonNotice, ComparisonWarn, State
 from kpis.terms.kpi import Direction
 
-__all__ = ["settled"]
+__all__ = ["settled", "wanted"]
 
 _REPEATED = 2
 """Exact amounts (bytes, counts) are believed when measured twice with the same result."""
@@ -59,10 +59,15 @@ def _why_few(base: Bench, head: Bench, needed: int) -> str:
     return counts
 
 
+def wanted(sample: Sample, rule: UnpairedRule = RULE) -> int:
+    """The least number of processes a side; an amount that is the same each time is believed sooner than a time."""
+    exact = sample.unit is not BenchUnit.SECOND and _constant(sample)
+    return _REPEATED if exact else processes_needed(rule)
+
+
 def _few(base: Bench, head: Bench, sample: Sample, rule: UnpairedRule) -> Comparison | None:
     """Inconclusive where a side has too few processes for a time, or an amount was not measured twice."""
-    exact = sample.unit is not BenchUnit.SECOND and _constant(sample)
-    needed = _REPEATED if exact else processes_needed(rule)
+    needed = wanted(sample, rule)
     if sample.size >= needed:
         return None
     why = _why_few(base, head, needed)

@@ -70,7 +70,7 @@ def named_bytes(word: str, folder: Path) -> bytes:
     except OSError as error:
         hint = did_you_mean(word, (*shipped(), OURS))
         raise FormatError(
-            f"The accuracy table {word} cannot be read{hint}: {error.strerror}. {_AGAIN}{REFERENCE!r}"
+            f"The accuracy table {printable(word)} cannot be read{hint}: {error.strerror}. {_AGAIN}{REFERENCE!r}"
         ) from None
 
 
@@ -111,9 +111,9 @@ def decode(body: bytes, name: str) -> AccuracyTable:
     except FormatError as error:
         raise _fault(name, str(error)) from None
     if document.get("schema") != SCHEMA:
-        raise _fault(name, f"is of schema {document.get('schema')!r}, not {SCHEMA}")
+        raise _fault(name, f"is of schema {document.get('schema')!r:.60}, not {SCHEMA}")
     if unknown := document.keys() - _KEYS:
-        raise _fault(name, f"has the unknown key {sorted(unknown)[0]}")
+        raise _fault(name, f"has the unknown key {printable(sorted(unknown)[0])}")
     for key in ("version", "release"):
         if not isinstance(document.get(key), str) or not document[key]:
             raise _fault(name, f"has no {key}, a text")
@@ -149,7 +149,7 @@ def _counts(name: str, rule: str, row: Any) -> Counts:
         raise _fault(name, f"does not give {', '.join(_CELLS)}, and only these, for {rule}")
     for cell in _CELLS:
         if isinstance(row[cell], bool) or not isinstance(row[cell], int) or not 0 <= row[cell] <= _MOST_CASES:
-            raise _fault(name, f"gives {row[cell]!r} for {cell} of {rule}, which is no number of cases")
+            raise _fault(name, f"gives {row[cell]!r:.40} for {cell} of {rule}, which is no number of cases")
     return Counts(**row)
 
 

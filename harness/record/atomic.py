@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 import stat
+import time
+from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["StoreError", "explained", "require_inside", "sync_folder", "write_all", "write_atomic"]
+__all__ = ["StoreError", "explained", "require_inside", "sweep_dead", "sync_folder", "write_all", "write_atomic"]
+
+_TEMPORARY = re.compile(r"\.([1-9]\d{0,9})-[0-9a-f]{8}\.tmp")
+_DEAD_SECONDS = 60
+"""A temporary file lives for one write. An older one is left over, unless its process goes on."""
 
 
 class StoreError(OSError):
@@ -131,6 +138,31 @@ def _replace(path: Path, blob: bytes, mode: int | None) -> None:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+def sweep_dead(folder: Path) -> None:
+    """Remove temporary files of ours in ``folder`` that were left when their process was killed.
+
+    A process id says nothing of another machine that shares the folder, so a file must be old as well. What cannot be
+    looked at or removed stays: it is only in the way.
+    """
+    with suppress(OSError):
+        for each in folder.iterdir():
+            found = _TEMPORARY.fullmatch(each.name)
+            if found is not None and not _goes_on(int(found[1])):
+                told = each.lstat()
+                if stat.S_ISREG(told.st_mode) and time.time() - told.st_mtime > _DEAD_SECONDS:
+                    each.unlink()
+
+
+def _goes_on(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def write_atomic(path: Path, blob: bytes, *, within: Path | None = None) -> None:

@@ -13,9 +13,17 @@ from harness.record.plain import plain
 from kpis.terms.claim import Claim, Verdict
 from kpis.terms.comparison import ComparisonNotice, State
 
-__all__ = ["SCHEMA", "GateFromFile", "GateFromRow", "encode"]
+__all__ = ["SCHEMA", "GateFromFile", "GateFromRow", "GateFromSide", "encode"]
 
 SCHEMA = "harness.gate-from/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateFromSide:
+    """One of the two files: its name as it was given, and the sha256 of its bytes, packed where it is packed."""
+
+    file: str
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +44,15 @@ class GateFromRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateFromFile:
-    """One comparison of two files; ``delta`` is the margin that all rows were held to, as a fraction."""
+    """One comparison of two files; ``delta`` is the margin that all rows were held to, as a fraction.
+
+    A claim names both files by their sha256, and by a JSON pointer (RFC 6901) where its bench stands in each: of a
+    packed file, in what it unpacks to.
+    """
 
     schema: str = SCHEMA
+    base: GateFromSide
+    head: GateFromSide
     delta: float
     verdict: Verdict
     claims: list[Claim]

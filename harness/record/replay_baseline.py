@@ -18,6 +18,8 @@ import tomli_w
 
 from harness.formats.limits import regular_bytes
 from harness.record.atomic import StoreError
+from kpis.recorded_metrics import load
+from kpis.terms.quantity import Unit
 
 __all__ = ["BOUND", "SCHEMA", "Recorded", "ReplayBaseline", "baseline_path", "encode", "read_baseline"]
 
@@ -29,6 +31,14 @@ BOUND = "a bound: the recordings do not say all of it"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
 _KEYS = frozenset(("value", "undefined", "why", "of"))
 _ID = re.compile(r"[a-z][a-z0-9_]*")
+_SHARES = re.compile(
+    r"success|success_ratio|availability|steadiness|frozen_share|provenance_coverage|cache_hit_ratio.*|dwr_.*"
+    r"|(tool_error|looped_step|duplicate_call|output_observed)_ratio"
+)
+"""Ratios of a part to its whole."""
+
+_MOST = 1 << 63
+"""No count of tokens or of calls, and no bill, gets here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,4 +127,19 @@ def _row(path: Path, metric_id: str, row: Any) -> Recorded:
         raise StoreError(f"{said}: it has a value or why it is undefined; take it back with `git checkout -- {path}`.")
     if value is not None and (type(value) not in (int, float) or abs(value) > 1e300 or not math.isfinite(value)):
         raise StoreError(f"{said}: {str(value)[:40]} is no value; take it back with `git checkout -- {path}`.")
+    if value is not None and not _may_be(metric_id, value):
+        raise StoreError(f"{said}: it is never {value:g}; take it back with `git checkout -- {path}`.")
     return Recorded(value, undefined, why, of)
+
+
+def _may_be(metric_id: str, value: float) -> bool:
+    """Whether the metric can have ``value``: a share lies in 0..1, and what is counted or paid is never below 0.
+
+    A score may be anything, and so may a metric that is no longer known.
+    """
+    row = load().get(metric_id)
+    if row is None:
+        return True
+    if _SHARES.fullmatch(metric_id) is not None:
+        return 0 <= value <= 1
+    return row.unit not in (Unit.COUNT, Unit.TOK, Unit.USD) or 0 <= value <= _MOST

@@ -31,7 +31,10 @@ class PassAt(TypedDict):
 
 
 class ArmRow(TypedDict):
-    """One arm. Cost, peak and success are over the runs that every arm has; null is unknown, or only a bound."""
+    """One arm. Its ``runs`` and pass^k are of all its runs, all else of those that every arm has.
+
+    A cost, peak or success of null is unknown, or only a bound.
+    """
 
     name: str
     runs: int

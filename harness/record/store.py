@@ -48,13 +48,23 @@ def state_dir(root: Path) -> Path:
     require_inside(folder, root)
     try:
         folder.mkdir(exist_ok=True)
-        if not ignore.exists():
-            # Otherwise a run would make the tree dirty, and the gate would copy old runs along as part of the head.
-            ignore.write_text("*\n", encoding="ascii")
     except OSError as error:
-        # Which folder is in the way: the project's, or the one inside it that is there already.
-        raise explained(ignore if folder.is_dir() else folder, error) from error
+        raise explained(folder, error) from error
+    if _is_missing_or_empty(ignore):
+        # Otherwise a run would make the tree dirty, and the gate would copy old runs along as part of the head.
+        write_atomic(ignore, b"*\n", within=root)
     return folder
+
+
+def _is_missing_or_empty(path: Path) -> bool:
+    """Whether ``path`` is to be written: an empty file was left by a full disk. A pipe or a folder is left alone."""
+    try:
+        facts = path.stat()
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        raise explained(path, error) from error
+    return stat.S_ISREG(facts.st_mode) and facts.st_size == 0
 
 
 def runs_dir(root: Path) -> Path:

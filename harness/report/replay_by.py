@@ -67,14 +67,17 @@ def _below(parts: CarriedParts) -> Iterator[str]:
     whole = f"{big(parts.prompt)} prompt and {big(parts.output)} output tokens"
     whole += f", {amount(parts.cost / PICO)}" if parts.cost else ""
     yield f"All rows add up to {whole}."
+    yield "A share is one of tokens."
     if parts.derived:
         yield f"{big(parts.derived)} of the tokens are split by size, not counted."
     if parts.unsized:
         some = "call does" if parts.unsized == 1 else "calls do"
-        yield f"{parts.unsized:,} {some} not say how large the result was, which is in the row of the prompt."
+        also = " or stand beside a prompt that is not known" if parts.unknown else ""
+        also = also.replace("stand", "stands") if parts.unsized == 1 else also
+        yield f"{parts.unsized:,} {some} not say how large the result was{also}, which is in the row of the prompt."
     if parts.unpriced:
         some = "request has" if parts.unpriced == 1 else "requests have"
         yield f"{parts.unpriced:,} {some} no price and no cost here."
     if parts.unknown:
         some = "request does" if parts.unknown == 1 else "requests do"
-        yield f"{parts.unknown:,} {some} not say the whole prompt, which is in no row."
+        yield f"{parts.unknown:,} {some} not say the whole prompt, whose tokens are in no row; the known cost is."

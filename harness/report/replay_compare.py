@@ -14,7 +14,16 @@ from kpis.formulas.context.gates import GateState
 from kpis.terms.metric import Metric
 from kpis.terms.quantity import Unit
 
-__all__ = ["HEADINGS", "difference", "render_compared", "render_passed", "several", "value_of"]
+__all__ = [
+    "HEADINGS",
+    "difference",
+    "is_undefined",
+    "not_shown",
+    "render_compared",
+    "render_passed",
+    "several",
+    "value_of",
+]
 
 HEADINGS = f"{'first':>12}{'second':>12}  difference"
 
@@ -37,16 +46,30 @@ def render_compared(compared: Compared, names: tuple[str, str], console: Console
     for sentence in _outside(compared):
         put(sentence)
     put(f"{'metric':<32}{HEADINGS}")
-    same = 0
+    same = undefined = 0
     for pair in compared.metrics:
+        if is_undefined(pair) and not verbose:
+            undefined += 1
+            continue
         if pair.reference.value == pair.candidate.value and not any(pair.deltas) and not verbose:
             same += 1
             continue
         values = f"{value_of(pair.reference):>12}{value_of(pair.candidate):>12}"
         put(f"{pair.row.id[:31]:<32}{values}  {difference(pair)}", indent=4)
-    if same:
-        put(f"{same:,} metrics are the same in both; --verbose shows them")
+    if same or undefined:
+        put(not_shown(same, undefined))
     render_passed(compared.passed, put)
+
+
+def is_undefined(pair: MetricPair) -> bool:
+    """Whether neither arm says anything of the metric, nor any pair of runs."""
+    return pair.reference.value is None and pair.candidate.value is None and not pair.deltas
+
+
+def not_shown(same: int, undefined: int) -> str:
+    """How many metrics have no line of their own, and why."""
+    are = "is" if same == 1 else "are"
+    return f"{several(same, 'metric')} {are} the same in both, and {undefined:,} undefined in both; --verbose shows all"
 
 
 def _outside(compared: Compared) -> Iterator[str]:
@@ -92,7 +115,7 @@ def difference(pair: MetricPair) -> str:
         said += f", mean {pair.interval.mean:+.4g} [{pair.interval.lower:+.4g}, {pair.interval.upper:+.4g}]"
     said += " USD" if pair.row.unit is Unit.USD else ""
     if pair.interval is None and pair.pairs < 3:
-        said += f", {pair.pairs} of 3 pairs that an interval takes"
+        said += f", {several(pair.pairs, 'pair')} and an interval takes 3"
     if pair.tally is not None:
         said += f"; better {pair.tally.wins}, alike {pair.tally.ties}, worse {pair.tally.losses}"
         said += f", without a ratio {pair.tally.skipped}" if pair.tally.skipped else ""

@@ -83,7 +83,7 @@ def _pass_k(standing: Standing, put: Callable[..., None]) -> None:
         return
     windows = ", ".join(f"{_value(each.windows.value)} at {each.k}" for each in standing.pass_k)
     subsets = ", ".join(f"{_value(each.combinations.value)} at {each.k}" for each in standing.pass_k)
-    put(f"pass^k of {standing.name}: by windows {windows}; by combinations {subsets}", indent=4)
+    put(f"pass^k of {standing.name}, all its runs: by windows {windows}; by combinations {subsets}", indent=4)
     if standing.unjudged_cases:
         put(f"    without {several(standing.unjudged_cases, 'case')} that nobody judged whole", indent=4)
 

@@ -8,7 +8,15 @@ from rich.console import Console
 
 from harness.jobs.replay_compare_context import ComparedContexts
 from harness.report.lines import put_text
-from harness.report.replay_compare import HEADINGS, difference, render_passed, several, value_of
+from harness.report.replay_compare import (
+    HEADINGS,
+    difference,
+    is_undefined,
+    not_shown,
+    render_passed,
+    several,
+    value_of,
+)
 from harness.report.replay_context import told_states
 from kpis.formulas.context.gates import GateState
 from kpis.formulas.paired.noninferiority import AVAILABILITY_MARGIN
@@ -32,7 +40,7 @@ def render_contexts(compared: ComparedContexts, console: Console, *, verbose: bo
     put(f"{'context metric':<40}{HEADINGS}")
     same = undefined = 0
     for pair in compared.metrics:
-        if pair.reference.value is None and pair.candidate.value is None and not verbose:
+        if is_undefined(pair) and not verbose:
             undefined += 1
         elif pair.reference.value == pair.candidate.value and not any(pair.deltas) and not verbose:
             same += 1
@@ -40,7 +48,7 @@ def render_contexts(compared: ComparedContexts, console: Console, *, verbose: bo
             values = f"{_cell(pair.reference):>12}{_cell(pair.candidate):>12}"
             put(f"{pair.row.id[:39]:<40}{values}  {difference(pair)}", indent=4)
     if same or undefined:
-        put(f"{same:,} metrics are the same in both and {undefined:,} undefined in both; --verbose shows them")
+        put(not_shown(same, undefined))
     render_passed(compared.passed, put, "all hard checks passed by")
     put(f"at most {AVAILABILITY_MARGIN} less often answered than the first: {compared.available.value}")
 

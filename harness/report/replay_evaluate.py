@@ -15,10 +15,11 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from harness.record.replay import Replayed, RunResult
-from harness.report.evaluation_said import in_part, of_each_state, prior_decides, unmeasured
+from harness.report.evaluation_said import of_each_state, prior_decides, unmeasured
 from harness.report.inert import inert
 from harness.report.lines import put_line, put_text
 from harness.report.replay_place import name_and_piece
+from harness.report.replay_unjudged import unjudged
 from kpis.terms.claim import VerdictBasis, VerdictState
 from kpis.terms.evaluation_words import RuleKind, SkipClass
 from kpis.terms.trace import Severity
@@ -50,7 +51,7 @@ def render_evaluated(result: Replayed, console: Console, *, verbose: bool = Fals
     states = Counter(document["verdict"]["state"] for _, document in judged)
     many = len(judged) > _FEW and not verbose
     left = _OPEN if many else len(judged)
-    said = [_unjudged(document) for _, document in judged]
+    said = [unjudged(document) for _, document in judged]
     alike = [each for each in said[0] if all(each in others for others in said)] if len(said) > 1 else []
     for (run, document), lines in zip(judged, said, strict=True):
         state = document["verdict"]["state"]
@@ -158,39 +159,6 @@ def _places(console: Console, run: RunResult, result: _Document, *, verbose: boo
             put_text(console, f"{piece}  {what}" if piece else what, lead=" " * (_LABEL + 2), indent=_LABEL + 2)
     if len(calls) > _MOST and not verbose:
         put_line(console, f"{'':<{_LABEL}}and {len(calls) - _MOST} more; --verbose names up to 25")
-
-
-def _unjudged(document: _Document) -> list[tuple[str, str]]:
-    """The questions that no rule answered, together where the reason is the same, and those answered in part.
-
-    What a rule that was asked says of itself is not said again.
-    """
-    questions, unanswered = document["coverage"]["questions"], document["unanswered"]
-    said = {each["skipReason"] for each in document["rule_results"] if each["ruleName"] in unanswered}
-    why: dict[str, list[str]] = {}
-    for asked in questions:
-        reasons = [each for each in asked.get("why", "").split("; ") if each not in said]
-        if asked["status"] == "unjudged" and reasons:
-            why.setdefault("; ".join(reasons), []).append(asked["id"])
-    told = [("not judged", f"{', '.join(names)}: {reason}") for reason, names in why.items()]
-    told += [
-        ("in part", in_part(asked["id"], asked["evaluated"], asked["of"], _silent(asked["id"], document)))
-        for asked in questions
-        if asked["status"] == "judged" and asked.get("evaluated", 0) < asked.get("of", 0)
-    ]
-    never = [asked["id"] for asked in questions if asked["status"] == "not_applicable"]
-    return [*told, ("not asked", ", ".join(never))] if never else told
-
-
-def _silent(question: str, document: _Document) -> list[tuple[str, str]]:
-    """The rules of a question that were not asked, with their reasons; those asked in vain have said theirs."""
-    return [
-        (each["ruleName"], each["skipReason"])
-        for each in document["rule_results"]
-        if each.get("question") == question
-        and each.get("skipClass") == SkipClass.NOT_APPLICABLE.value
-        and each["ruleName"] not in document["unanswered"]
-    ]
 
 
 def _say(console: Console, label: str, text: str, style: str = "") -> None:

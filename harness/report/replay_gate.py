@@ -8,6 +8,7 @@ from rich.console import Console
 
 from harness.jobs.replay_gate import Gated, GateRow
 from harness.report.lines import put_text
+from harness.report.replay_compare import several
 from kpis.terms.comparison import State
 
 __all__ = ["render_gated"]
@@ -36,13 +37,13 @@ def render_gated(gated: Gated, console: Console, *, verbose: bool) -> None:
         if not rows:
             continue
         if state in _QUIET and not verbose:
-            put(f"{state.value}: {len(rows):,} metrics")
+            put(f"{state.value}: {several(len(rows), 'metric')}")
             continue
         style = "bold red" if state is State.REGRESSED else ""
         for row in rows if verbose or state is State.REGRESSED else rows[:_SHOWN]:
             put(f"{state.value}: {row.metric_id}: {_said(row)}", style)
         if not verbose and state is not State.REGRESSED and len(rows) > _SHOWN:
-            put(f"{state.value}: and {len(rows) - _SHOWN:,} more metrics; --verbose names all")
+            put(f"{state.value}: and {len(rows) - _SHOWN:,} more; --verbose names all")
     verdict = gated.verdict
     by = f" by {', '.join(verdict.by[:5])}" if verdict.by else ""
     more = f" and {len(verdict.by) - 5:,} more" if len(verdict.by) > 5 else ""

@@ -25,7 +25,8 @@ __all__ = ["elapsed", "render_turns", "time_pieces"]
 
 _SPANS = ("model", "tool", "hook", "approval", "user_idle", "retry", "subagent_wait", "harness", "unattributed")
 _COLUMNS = ("model", "tool", "user_idle")
-_CELL = 11
+_CELL = 12
+"""Of which one is blank, so that no two columns touch."""
 _SHOWN = 15
 _SECOND = 1_000
 _MINUTE = 60 * _SECOND
@@ -80,16 +81,19 @@ def render_turns(runs: Iterable[RunResult], console: Console, *, verbose: bool) 
     shown = list(range(len(turns)))
     if not verbose:
         shown = sorted(sorted(shown, key=lambda at: -turns[at][1].parts.wall)[:_SHOWN])
-    wide = max(20, console.width - 1 - _CELL * (len(_COLUMNS) + 2))
+    wide = max(19, console.width - 1 - _CELL * (len(_COLUMNS) + 2))
     heads = ("wall", *(name.replace("_", " ") for name in _COLUMNS), "other")
     put_line(console, "")
-    put_line(console, f"{'turn, by its first answer':<{wide}}" + "".join(f"{head:>{_CELL}}" for head in heads), "bold")
+    put_line(console, f"{'turn, first answer':<{wide}}" + _row(heads), "bold")
     for run, turn in (turns[at] for at in shown):
         where = f"run {run.run_id}" if turn.file is None else place(turn.file, turn.line, run.source_format)
-        cells = "".join(f"{value:>{_CELL}}" for value in _cells(turn))
-        put_row(console, inert(where), wide, cells, whole=verbose)
+        put_row(console, inert(where), wide, _row(_cells(turn)), whole=verbose)
     if len(shown) < len(turns):
         put_line(console, f"and {len(turns) - len(shown):,} shorter ones; --verbose names all")
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "".join(f" {cell:>{_CELL - 1}}" for cell in cells)
 
 
 def _cells(turn: TurnLedger) -> Iterator[str]:

@@ -1,18 +1,19 @@
 """What makes two calls of a trajectory the same call: the tool, and the input however it was written down.
 
 Keys of objects are sorted by code unit, numbers are written the shortest way, white space is one space. An input that
-was not sent and one that is null are the same; an empty text is another.
+is null is one, an empty text is another; one that was not sent is not known, and for the reference as good as null.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 
 from kpis.rules.utf16 import units
 from kpis.terms.evaluation import ABSENT, ToolCall
 
-__all__ = ["call_key"]
+__all__ = ["call_key", "call_keys"]
 
 _SHOWN = 500
 """UTF-16 units of an input that the reference compares: beyond them only the length counts."""
@@ -34,6 +35,19 @@ def call_key(call: ToolCall, *, whole: bool) -> str:
         begin = written.encode("utf-16-le", "surrogatepass")[: 2 * _SHOWN].decode("utf-16-le", "surrogatepass")
         written = f"{begin}…({units(written)})"
     return f"{call.tool_name}\0{written}"
+
+
+def call_keys(calls: Sequence[ToolCall], *, whole: bool, unsent_differ: bool) -> list[str]:
+    """The identities of ``calls``, in order.
+
+    ``unsent_differ``: a call whose input was not sent is the same as no other, as far as is known.
+    """
+    return [
+        f"{call.tool_name}\0{at} "  # no other key ends in a space
+        if unsent_differ and call.input is ABSENT
+        else call_key(call, whole=whole)
+        for at, call in enumerate(calls)
+    ]
 
 
 def _stable(value: object) -> str:

@@ -8,7 +8,7 @@ from kpis.rules.claims import held, skipped
 from kpis.rules.sentences import sentences
 from kpis.rules.subject import Rule, Subject
 from kpis.rules.thresholds import threshold
-from kpis.rules.utf16 import trimmed, units
+from kpis.rules.utf16 import trimmed
 from kpis.terms.evaluation import Count, RuleClaim, RuleFacts, Value
 from kpis.terms.evaluation_words import (
     Bundle,
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[A-Za-z0-9_]+")
 
 def _length(subject: Subject) -> RuleClaim:
     at_least = threshold(subject.case.settings, SHORTEST, "min_output_length", "min_length")
-    return _enough("length", "chars", units(subject.output), at_least.value, at_least.source)
+    return _enough("length", "chars", subject.length(subject.output), at_least.value, at_least.source)
 
 
 def _enough(stat: str, unit: str, count: int, least: float, source: ThresholdSource) -> RuleClaim:
@@ -49,7 +49,7 @@ def _enough(stat: str, unit: str, count: int, least: float, source: ThresholdSou
 
 
 def _not_blank(subject: Subject) -> RuleClaim:
-    length = units(trimmed(subject.output))
+    length = subject.length(trimmed(subject.output))
     note = "The output holds text" if length else "The output is empty or white space"
     return held(length > 0, note, score=1.0 if length else 0.0, value=Value("length", "chars", length))
 

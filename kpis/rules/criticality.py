@@ -41,9 +41,9 @@ def checked(settings: Settings, names: Collection[str]) -> tuple[frozenset[str],
             continue
         for entry in listed:
             if not isinstance(entry, str) or not trimmed(entry):
-                faults.append(f"{key} holds {entry!r}, which is no rule name")
+                faults.append(f"{key} holds {entry!r:.40}, which is no rule name")
             elif entry not in names:
-                faults.append(f"{key} names {entry!r}, which is no built-in rule")
+                faults.append(f"{key} names {entry!r:.40}, which is no built-in rule")
         read.append(frozenset(entry for entry in listed if isinstance(entry, str)))
     promoted, demoted = read
     faults += [f"{name!r} is in both lists" for name in sorted(promoted & demoted)]

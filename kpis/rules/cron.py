@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-__all__ = ["DAY", "Cron", "cron_lines"]
+__all__ = ["CRON_LINE", "DAY", "Cron", "cron_lines"]
 
 DAY = 24 * 60
 _MOST = 200
@@ -23,7 +23,11 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 _FIELD = r"[0-9*?][0-9A-Za-z*?/,#-]{0,40}"
 _NAMES = r"(?:(?:mon|tue|wed|thu|fri|sat|sun|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z,-]{0,30}|LW?)"
-_LINE = re.compile(rf"(?<![\w*?/,#.-]){_FIELD}(?:[ \t]{{1,3}}(?:{_FIELD}|{_NAMES})(?![\w*?/#-])){{4,6}}", re.IGNORECASE)
+CRON_LINE = re.compile(
+    rf"(?<![\w*?/,#.-]){_FIELD}(?:[ \t]{{1,3}}(?:{_FIELD}|{_NAMES})(?![\w*?/#-])){{4,6}}", re.IGNORECASE
+)
+"""What may be a cron line; :func:`cron_lines` says what is one."""
+
 _PART = re.compile(r"(?:(\*)|([0-9a-z]{1,3})(?:-([0-9a-z]{1,3}))?)(?:/([0-9]{1,2}))?")
 
 
@@ -60,7 +64,7 @@ class Cron:
 def cron_lines(text: str) -> list[Cron] | None:
     """The cron lines of ``text``; None where one of them is not certain to be understood, or there are too many."""
     found: list[Cron] = []
-    for line in _LINE.finditer(text):
+    for line in CRON_LINE.finditer(text):
         fields = line.group().lower().split()
         if not any(mark in field for field in fields for mark in "*?"):
             continue  # a row of numbers

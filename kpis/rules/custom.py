@@ -2,22 +2,22 @@
 
 Each is a policy: it fires by definition. One whose config is broken skips and says so, rather than passing everything;
 one that reaches a bound on its work skips as defeated. The config is read before the case is looked at, so that what is
-broken is so for every case. Lengths count UTF-16 units; keywords are found anywhere and whatever their case.
+broken is so for every case. Keywords are found anywhere and whatever their case, as forbidden phrases are.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 
 from kpis.rules.budget import dollars
 from kpis.rules.claims import held, skipped
+from kpis.rules.custom_json import TwinError, output_as_json
 from kpis.rules.custom_keys import LEAST_KEYS, MOST_KEYS, USD_KEYS, told, unread
 from kpis.rules.custom_regex import RegexError, finder, is_empty, nested
 from kpis.rules.json_schema import SchemaError, satisfies
+from kpis.rules.phrases import as_looked_for, looked_at
 from kpis.rules.subject import Rule, Subject
 from kpis.rules.thresholds import is_number
-from kpis.rules.utf16 import units
 from kpis.rules.work import TooMuchWork, bound_search
 from kpis.terms.evaluation import CustomRule, RuleClaim, RuleFacts
 from kpis.terms.evaluation_words import Correction, Mechanism, Need, RuleKind, Severity, SkipClass
@@ -26,9 +26,6 @@ __all__ = ["TYPES", "custom_rule"]
 
 _Config = Mapping[str, object]
 _CRITICAL = frozenset({Severity.HIGH, Severity.CRITICAL})
-
-_MOST_DIGITS = 4300
-"""Of a whole number that the interpreter reads; far more than any double has."""
 
 
 class _ConfigError(ValueError):
@@ -51,15 +48,20 @@ def _keywords(subject: Subject, config: _Config) -> list[str]:
     words = config.get("keywords")
     if not isinstance(words, list | tuple) or not words or not all(isinstance(word, str) for word in words):
         raise _ConfigError("keywords has to be a list of texts with one at least")
-    if "" in words and subject.has(Correction.ASKS_FOR_SOMETHING):
-        raise _ConfigError(f"entry {words.index('') + 1} of keywords is empty, and is found in every output")
-    return [word.lower() for word in words]
+    bound_search(len(words), len(subject.output))
+    folds = subject.has(Correction.KEYWORDS_ARE_FOLDED)
+    sought = [as_looked_for(word, subject) if folds else word.lower() for word in words]
+    if subject.has(Correction.ASKS_FOR_SOMETHING):
+        blank = next((number for number, word in enumerate(sought, 1) if not word.strip()), None)
+        if blank is not None:
+            raise _ConfigError(f"entry {blank} of keywords is empty, or nothing in it can be seen")
+    return sought
 
 
 def _count(subject: Subject, words: list[str]) -> int:
     """How many of ``words`` are in the output."""
-    bound_search(len(words), len(subject.output))
-    return sum(word in subject.lower for word in words)
+    text = looked_at(subject) if subject.has(Correction.KEYWORDS_ARE_FOLDED) else subject.lower
+    return sum(word in text for word in words)
 
 
 def _regex(subject: Subject, config: _Config) -> bool:
@@ -89,12 +91,12 @@ def _regex_no_match(subject: Subject, config: _Config) -> RuleClaim:
 
 
 def _min_length(subject: Subject, config: _Config) -> RuleClaim:
-    least, length = _number(config, *LEAST_KEYS), units(subject.output)
+    least, length = _number(config, *LEAST_KEYS), subject.length(subject.output)
     return held(length >= least, f"{length} of at least {least:g} chars", score=min(length / least, 1.0))
 
 
 def _max_length(subject: Subject, config: _Config) -> RuleClaim:
-    most, length = _number(config, *MOST_KEYS), units(subject.output)
+    most, length = _number(config, *MOST_KEYS), subject.length(subject.output)
     return held(length <= most, f"{length} of at most {most:g} chars", score=1.0 if length <= most else most / length)
 
 
@@ -114,35 +116,29 @@ def _contains(subject: Subject, config: _Config) -> RuleClaim:
 
 def _excludes(subject: Subject, config: _Config) -> RuleClaim:
     found = _count(subject, _keywords(subject, config))
-    return held(not found, f"{found} forbidden keywords are there", score=float(not found))
+    are = "keyword is" if found == 1 else "keywords are"
+    return held(not found, f"{found} forbidden {are} there", score=float(not found))
 
 
 def _json_schema(subject: Subject, config: _Config) -> RuleClaim:
     checks = subject.has(Correction.SCHEMA_IS_CHECKED) and "schema" in config
+    value: object = None
+    fault: str | None = None
     try:
-        value = json.loads(subject.output, parse_constant=_no_number, parse_int=_whole)
+        value = output_as_json(subject.output, once=checks)
+    except TwinError:
+        fault = "The output has a key twice in one object"
     except (ValueError, RecursionError):
-        value, is_json = None, False
-    else:
-        is_json = True
+        fault = "The output is no JSON"
     try:
         # The schema is read whatever the output is: a broken one is broken either way.
         fits = satisfies(value, config["schema"]) if checks else True
     except SchemaError as error:
         raise _ConfigError(f"the schema cannot be used: {error}") from None
-    if not is_json:
-        return held(False, "The output is no JSON", score=0.0)
+    if fault is not None:
+        return held(False, fault, score=0.0)
     shaped = "The output is JSON of that shape" if checks else "The output is JSON"
     return held(fits, shaped if fits else "The output has another shape", score=float(fits))
-
-
-def _whole(digits: str) -> float:
-    """A whole number; with so many digits that it is not read it is as good as infinite, and JSON all the same."""
-    return int(digits) if len(digits) <= _MOST_DIGITS else float(digits)
-
-
-def _no_number(word: str) -> float:
-    raise ValueError(f"{word} is no number of JSON")
 
 
 def _cost(subject: Subject, config: _Config) -> RuleClaim:
@@ -172,7 +168,7 @@ def custom_rule(written: CustomRule) -> Rule:
 
     def claim(subject: Subject) -> RuleClaim:
         if evaluate is None:
-            why = f"{written.type!r} is no type of rule; the types are {', '.join(TYPES)}"
+            why = f"{written.type!r:.40} is no type of rule; the types are {', '.join(TYPES)}"
             return skipped(why, SkipClass.CONFIG_INVALID)
         if subject.has(Correction.CONFIG_KEY_IS_KNOWN) and (key := unread(written.type, written.config)) is not None:
             return skipped(f"{written.name} {told(written.type, key)}", SkipClass.CONFIG_INVALID)

@@ -92,7 +92,7 @@ NO_HALLUCINATION = Rule(
         (Need.OUTPUT, Need.INPUT),
         Question.GROUNDED,
         (FailureClass.FABRICATION,),
-        version=2,
+        version=3,
     ),
     _evaluate,
 )

@@ -11,27 +11,13 @@ from collections.abc import Iterable
 from functools import cached_property
 from itertools import combinations, islice
 
-__all__ = ["CLAIMS", "Material", "hedged", "number", "sentence_around"]
+from kpis.rules.assertion import Assertions, hedged, sentence_around
+
+__all__ = ["CLAIMS", "Material", "number"]
 
 _ANY_NUMBER = re.compile(r"[0-9]{1,15}(?:,[0-9]{3}){0,5}(?:\.[0-9]{1,12})?")
 _MOST_FIGURES = 40
 """Numbers of the input from which others are derived: all pairs are tried."""
-
-_BEFORE = 240
-_AFTER = 160
-_EDGE = re.compile(r"[.!?][ \t]|\n")
-
-_NOT_ASSERTED = re.compile(
-    r"\b(?:should|could|would|might|may(?! \d)|will|if|unless|recommend\w{0,4}|suggest\w{0,4}|propos\w{1,4}"
-    r"|consider\w{0,4}"
-    r"|assum\w{1,4}|plan\w{0,4}|expect\w{0,4}|target\w{0,4}|e\.g|example|for instance|instead"
-    r"|about|around|approximately|approx|roughly|nearly|almost|estimat\w{1,4}|perhaps|maybe|possibly|probably|likely"
-    r"|seems?|appears?|unsure|not sure|unclear|unknown|cannot (?:tell|confirm|verify)"
-    r"|upgrad\w{1,4}|downgrad\w{1,4}|bump\w{0,4}|migrat\w{1,4}|chang\w{1,4} (?:(?:it|them|this) )?(?:to|from)"
-    r"|after (?:the|this|my) (?:fix|change|update|patch)|fixed|updated|now|no longer)\b|[~\u2248?]",
-    re.IGNORECASE,
-)
-"""Words of a proposal, a hedge, a question, or of how things are once something has been changed."""
 
 CLAIMS = 200
 """Claims of one kind that are looked at: an output with more has shown what it is like."""
@@ -40,20 +26,6 @@ CLAIMS = 200
 def number(text: str) -> float:
     """The number that ``text`` writes, thousands apart or not."""
     return float(text.replace(",", ""))
-
-
-def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """Where the sentence begins and ends in which ``start`` up to ``end`` stands; a long one is cut off."""
-    begin = max(0, start - _BEFORE)
-    for edge in _EDGE.finditer(text, begin, start):
-        begin = edge.end()
-    after = _EDGE.search(text, end, end + _AFTER)
-    return begin, after.start() if after else min(len(text), end + _AFTER)
-
-
-def hedged(text: str, begin: int, end: int) -> bool:
-    """Whether this stretch proposes, hedges, asks, or tells of how things are once something has been changed."""
-    return _NOT_ASSERTED.search(text, begin, end) is not None
 
 
 class Material:
@@ -72,6 +44,14 @@ class Material:
     def said_lower(self) -> str:
         """What is said, in small letters."""
         return self.said.lower()
+
+    @cached_property
+    def _assertions(self) -> Assertions:
+        return Assertions(self.said)
+
+    def plain(self, start: int, end: int) -> bool:
+        """Whether ``start`` to ``end`` of what is said is neither hedged, denied, asked, quoted, past nor reported."""
+        return self._assertions.plain(start, end)
 
     @cached_property
     def figures(self) -> frozenset[float]:

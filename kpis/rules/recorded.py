@@ -1,7 +1,8 @@
 """What the rules find in a recorded run, of which the texts are not known: trajectories and budgets are judged.
 
-Rules that read a text are not asked: what is not carried is never taken for an empty one. A rule that is asked and
-lacks what would decide has no answer, which is no skip: whoever judges must leave the verdict open.
+Rules that read a text are not asked: what is not carried is never taken for an empty one. But where somebody chose that
+such a rule decides alone, it was asked. A rule that is asked and lacks what would decide has no answer, which is no
+skip: whoever judges must leave the verdict open.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from kpis.rules.blocklist import NO_BLOCKLIST
 from kpis.rules.budget import COST, VERBOSITY
 from kpis.rules.catalogue import NAMES
 from kpis.rules.claims import skipped
@@ -31,6 +33,7 @@ from kpis.terms.evaluation_words import Need
 __all__ = ["Cost", "RecordedFindings", "recorded_findings"]
 
 _NO_TEXT = "not carried: no text of a recording is kept"
+_ASKED_OF_TEXT = "the text that it is to read"
 _NO_LIMIT = "no limit on the cost of a run is set (cost_threshold)"
 _MANY_ANSWERS = "not carried: which answer of the model made the output"
 
@@ -72,27 +75,34 @@ def recorded_findings(
     unanswered: list[str] = []
     for rule in asked(Case("", custom_rules=rules)):
         facts = rule.facts
-        said = _ask(rule, steps, cost, settings)
+        critical, by_config = effective(facts, promoted, demoted)
+        chose = critical and (by_config or facts.custom or (rule is NO_BLOCKLIST and _lists(settings)))
+        said = _ask(rule, steps, cost, settings, chose=chose)
         if lost and said.claim.state is ClaimState.QUIET:
             said = no_answer("a part of the recording, which could not be read")
         if said.unanswered:
             unanswered.append(facts.name)
-        critical, by_config = effective(facts, promoted, demoted)
         saw = tuple(need for need in facts.needs if need in present)
         found.append(Finding(facts, said.claim, critical, by_config, saw, told_version(settings)))
     return RecordedFindings(tuple(found), present, tuple(unanswered))
 
 
-def _ask(rule: Rule, steps: Sequence[Step], cost: Cost, settings: Settings) -> Said:
+def _lists(settings: Settings) -> bool:
+    """Whether somebody said what must not occur."""
+    return chosen(settings, "blocklist") is not None
+
+
+def _ask(rule: Rule, steps: Sequence[Step], cost: Cost, settings: Settings, *, chose: bool) -> Said:
+    """``chose``: somebody chose that the rule decides alone."""
     if rule is TOOL_LOOP:
         return loops(steps, settings)
     if rule is TOOL_FAILURE:
         return failures(steps, settings)
     if rule is VERBOSITY:
-        return Said(skipped(_MANY_ANSWERS))
+        return no_answer("which answer of the model made the output") if chose else Said(skipped(_MANY_ANSWERS))
     if rule.facts.needs == (Need.COST,):
         return _cost(rule, cost, settings)
-    return Said(skipped(_NO_TEXT))
+    return no_answer(_ASKED_OF_TEXT) if chose else Said(skipped(_NO_TEXT))
 
 
 def _cost(rule: Rule, cost: Cost, settings: Settings) -> Said:

@@ -8,8 +8,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from kpis.rules.anchors import holds_any
+from kpis.rules.assertion import sentence_around
 from kpis.rules.cron import DAY, Cron, cron_lines
-from kpis.rules.material import CLAIMS, Material, hedged, sentence_around
+from kpis.rules.cron_subject import is_of_the_line, words_of_lines
+from kpis.rules.material import CLAIMS, Material
 
 __all__ = ["cron_contradiction"]
 
@@ -19,7 +21,7 @@ _NUMBERS = ("one", "two", "three", "four", "five", "six", "eight", "ten", "twelv
 _VALUES = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 30)
 
 _RUNS = (
-    r"\b(?:runs?|running|fires?|triggers?|triggered|executes?|executed|scheduled|starts?|launches|launched|invoked)"
+    r"\b(?:runs?|running|fires?|triggers?|triggered|executes?|executed|scheduled|starts?|launches|launched|invoked|sent)"
     rf"(?: (?:once|only|again|automatically|to|run|for|on|a|per|{_DAY}s?|weekdays?|nightly|daily"
     r"|(?:every|each|the) (?:day|night|morning|evening)|(?:every|each) (?=[a-z]{3,6}days?\b))){0,6}"
 )
@@ -39,15 +41,15 @@ _DISTANCE = re.compile(_STEP, re.IGNORECASE)
 _HOW_OFTEN = re.compile(_HOW, re.IGNORECASE)
 _WEEKDAY = re.compile(rf"\b(?P<day>{_DAY})", re.IGNORECASE)
 
-_AT = re.compile(rf"(?:{_RUNS}|{_DAILY}) at (?:exactly )?{_CLOCK}", re.IGNORECASE)
-_EVERY = re.compile(rf"{_RUNS} (?:{_STEP})(?! (?:and|of|past|on))", re.IGNORECASE)
+_AT = re.compile(rf"{_RUNS} at (?:exactly )?{_CLOCK}", re.IGNORECASE)
+_EVERY = re.compile(rf"{_RUNS} (?:{_STEP})(?!,? (?:and|of|past|on the (?:hour|half|dot)))", re.IGNORECASE)
 _OFTEN = re.compile(rf"{_RUNS} {_HOW}", re.IGNORECASE)
 _ON_DAY = re.compile(rf"{_RUNS} (?:on|every|each) (?P<day>{_DAY})s?\b", re.IGNORECASE)
 
 _LONGEST = 1 << 18
 """Characters of the material that are looked through; of a longer one not all is known, and nothing is said."""
 
-_WORDS = ("run", "fire", "trigger", "execut", "schedul", "start", "launch", "invoked", "daily", "nightly", " at ")
+_WORDS = ("run", "fire", "trigger", "execut", "schedul", "start", "launch", "invoked", "sent ")
 _SOME_DAYS = re.compile(
     rf"\b(?:{_DAY}s?|weekdays?|weekends?|work(?:ing|days?)|business|except|only|month)\b", re.IGNORECASE
 )
@@ -55,6 +57,15 @@ _ZONE = re.compile(
     r"\b(?:UTC|GMT|[ECMP][SD]?T|CES?T|BST|IST|JST|AE[SD]T|SGT|time ?zone|local time|TZ"
     r"|(?:Europe|America|Asia|Africa|Australia|Pacific|Etc)/\w{1,30})\b|[+-][0-9]{2}:?[0-9]{2}\b"
 )
+_OTHER_RUN = re.compile(
+    r"\b(?:was|were|had|did|by hand|manual\w{0,2}|other\w{0,4}|another|apart from|too|as well|also|first|last"
+    r"|staging|tests?"
+    r"|retr\w{1,4}"
+    r"|(?:[Ii]n|[Ff]or) (?:the )?(?!(?:January|February|March|April|May|June|July|August|September|October|November"
+    r"|December)\b)[A-Z][a-z]{2,20})\b"
+)
+"""Words of a run that is not the one of the line, and of a place with a clock of its own."""
+
 _NO_ZONE = {"timezone", "time zone", "tz", "local time"}
 
 
@@ -71,8 +82,8 @@ class _Known(NamedTuple):
 def cron_contradiction(material: Material) -> bool:
     """Whether it is said to run at a time, on a day or as often as no cron line does that was given.
 
-    What the prose around the lines says as well is borne out; where a line is not understood, or time zones differ,
-    nothing is held against it.
+    What the prose around the lines says as well is borne out; where a line is not understood, time zones differ, or
+    something else is said to run, nothing is held against it.
     """
     if not holds_any(material.given, ("* *", "*\t*")) or not holds_any(material.said_lower, _WORDS):
         return False
@@ -82,9 +93,15 @@ def cron_contradiction(material: Material) -> bool:
     if not given or said is None:
         return False
     zones = _zones(material.given, 0, len(material.given))
+    words = words_of_lines(material.given)
     for found in islice(_claims(material.said, _known(material.given, given + said)), CLAIMS):
         begin, end = sentence_around(material.said, *found.span())
-        if not hedged(material.said, begin, end) and _zones(material.said, begin, end) == zones:
+        if (
+            _zones(material.said, begin, end) == zones
+            and _OTHER_RUN.search(material.said, begin, end) is None
+            and is_of_the_line(material.said, begin, found.start(), words)
+            and material.plain(*found.span())
+        ):
             return True
     return False
 

@@ -8,8 +8,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from kpis.rules.anchors import holds_any
+from kpis.rules.assertion import sentence_around
 from kpis.rules.content_terms import content_terms
-from kpis.rules.material import CLAIMS, Material, hedged, sentence_around
+from kpis.rules.material import CLAIMS, Material
 
 __all__ = ["forbidden_recommendation", "modality_strengthening"]
 
@@ -18,12 +19,12 @@ _MOST_GIVEN = 500
 
 _END = r"[^.,;:!?()\n]"
 _DEED = rf" (?P<deed>[a-z]{{2,20}}\b{_END}{{0,120}})"
-_WEAK = re.compile(rf"\b(?:may|might|can|could|should){_DEED}")
+_WEAK = re.compile(rf"\b(?:may|might|(?P<can>can|could)|should){_DEED}")
 _STRONG = re.compile(
-    r"\b(?:(?P<will>will)|must|shall|ha(?:ve|s) to|needs? to|(?:is|are) (?:required|obliged|obligated) to)"
+    r"\b(?:(?P<will>will)|must|shall|ha(?:ve|s) to|needs? to|(?P<bound>(?:is|are) (?:required|obliged|obligated) to))"
     rf"(?: always)?{_DEED}"
 )
-_CLAUSE = re.compile(r"[,;:()]")
+_CLAUSE = re.compile(r"[,;:()]|\b(?:says|states|means|requires) that\b")
 _NAMED = 6
 """Words before the verb that may name who is to do it."""
 
@@ -32,9 +33,17 @@ _WEAK_WORDS = ("may ", "might ", "can ", "could ", "should ")
 _ROUND = (
     r"not|no|never|only|nor|neither|either|or|unless|until|without|except|if|when|whether|otherwise|so that|because|to"
 )
-_ROUND_BEFORE = re.compile(rf"\b(?:{_ROUND}|before|after|once|in order)\b|n't\b", re.IGNORECASE)
+_ROUND_BEFORE = re.compile(
+    rf"\b(?:{_ROUND}|before|after|once|in order|for|given|during|upon|while|as|with|in case|under|new)\b|n't\b",
+    re.IGNORECASE,
+)
 _ROUND_BEHIND = re.compile(rf"\b(?:{_ROUND})\b|n't\b", re.IGNORECASE)
 """Words with which a duty can follow from what was given, or is none."""
+
+_ONLY_WAY = re.compile(r"\b(?:on|at|with|within|by|in|via|through|from|using|before|during|until)\b")
+"""Words of a place, a means or a term: who can do it there may well have to do it there."""
+
+_TERM = re.compile(r"\b(?:within|before|by|until)\b")
 
 _NOBODY = frozenset({"you", "it", "they", "he", "she", "this", "that", "one", "we", "i"})
 
@@ -49,18 +58,25 @@ _BANNED = re.compile(
     re.IGNORECASE,
 )
 _ADVISED = re.compile(
-    r"(?:\A|(?<=[.!?] )|(?<=[^:]\n))(?:(?:please|then|just|simply|instead|so|next),? )?"
-    r"(?:(?:you (?:should|can|must)|i (?:would )?(?:recommend|suggest|advise)(?: that you| you(?: to)?| to)?"
-    r"|(?:it is|it's) best to|the best (?:way|option) is to) )?"
-    r"(?P<verb>use|using|run|running|call|calling|install|installing) (?P<rest>(?:[^\n.!?]|\.(?=\w)){2,80})",
+    r"(?:\A|(?<=[.!?] )|(?<=[^:]\n))(?:(?:please|then|just|simply|so|next),? )?"
+    r"(?:(?:(?:you (?:should|can|must)|(?:i|we) (?:would )?(?:recommend|suggest|advise)(?: that you| you(?: to)?| to)"
+    r"|(?:it is|it's) best to|the best (?:way|option) is to) )?(?P<verb>use|run|call|install)"
+    r"|(?:i|we) (?:would )?(?:recommend|suggest|advise) (?P<gerund>using|running|calling|installing))"
+    r" (?P<rest>(?:[^\n.!?]|\.(?=\w)){2,80})",
     re.IGNORECASE,
 )
+"""An imperative, or advice in so many words: a gerund by itself only names what is spoken of."""
+
 _VERBS = {"using": "use", "running": "run", "calling": "call", "installing": "install"}
 _UNADVISED = re.compile(
-    r"\b(?:not|never|avoid|don't|whether|could|might|would be|forbid\w{0,5}|prohibited|banned|against|unsafe"
-    r"|wrong|bad|instead of|rather than)\b",
+    r"\b(?:avoid|could|might|would be|forbid\w{0,5}|prohibited|banned|against|unsafe|danger\w{0,4}|risk\w{0,2}|peril"
+    r"|fired|bad|breaks?|violates?|off limits|of the past|instead of|rather than|only"
+    r"|and you(?:'ll| will| get| are)?)\b",
     re.IGNORECASE,
 )
+_ENDS = re.compile(r"\Z|[\s,;:)]")
+_SCOPED = re.compile(r"\s(?:in|on|with|at|within|under|inside|when|where)\b")
+"""What narrows the advice to a place or a case that the ban may not mean."""
 
 
 class _Duty(NamedTuple):
@@ -89,8 +105,7 @@ def modality_strengthening(material: Material) -> bool:
         duty.plain
         and duty.verb not in strong
         and any(_stronger(duty, given) for given in weak.get(duty.verb, []))
-        and not hedged(material.said, duty.begin, duty.found.start())  # between the two stands ``will``, the claim
-        and not hedged(material.said, duty.found.start("deed"), duty.end)
+        and material.plain(duty.found.start(), duty.found.start("deed"))
         for duty in islice(_duties(_STRONG, material.said), CLAIMS)
     )
 
@@ -102,15 +117,20 @@ def _duties(pattern: re.Pattern[str], text: str) -> Iterator[_Duty]:
         before = text[begin : found.start()]
         doer = _CLAUSE.split(before.lower())[-1].split()[-_NAMED:]
         told = text[end : end + 1] != "?" and doer[-1:] not in (["i"], ["we"])  # no question, no plan of the speaker
-        plain = told and _ROUND_BEFORE.search(before) is None and _ROUND_BEHIND.search(found["deed"]) is None
+        behind = text[found.start("deed") : end]
+        plain = told and _ROUND_BEFORE.search(before) is None and _ROUND_BEHIND.search(behind) is None
         named = frozenset(content_terms(" ".join(word for word in doer if word not in _NOBODY)))
         yield _Duty(named, verb.lower(), frozenset(rest.lower().split()) - _IDLE, plain, begin, end, found)
 
 
 def _stronger(said: _Duty, given: _Duty) -> bool:
     """Whether both speak of the same deed of the same doer; a doer without a name is anyone's."""
-    if not given.plain or said.deed != given.deed:
+    if not given.plain or said.deed != given.deed or _TERM.search(said.found["deed"]):
         return False
+    if given.found["can"] and (
+        said.found["will"] or (not said.found["bound"] and _ONLY_WAY.search(said.found["deed"]))
+    ):
+        return False  # what one is able to do, and the way in which it is done
     if said.subject and given.subject:
         return said.subject == given.subject
     return said.found["will"] is None and bool(said.deed)
@@ -122,26 +142,26 @@ def forbidden_recommendation(material: Material) -> bool:
         return False
     banned: dict[str, set[str]] = {}
     for ban in islice(_BANNED.finditer(material.given), _MOST_GIVEN):
-        banned.setdefault(_verb(ban), set()).add(_bare(ban["what"]))
-    if not banned or _advises(material.given, banned):
+        banned.setdefault(_verb(ban["verb"]), set()).add(_bare(ban["what"]))
+    if not banned or any(_advises(material.given, banned)):
         return False
-    return _advises(material.said, banned)
+    return any(material.plain(advice.start(), advice.start("rest")) for advice in _advises(material.said, banned))
 
 
-def _advises(text: str, banned: dict[str, set[str]]) -> bool:
-    return any(
-        _is_advice(text, *sentence_around(text, *advice.span()))
-        and any(_begins(_bare(advice["rest"]), what) for what in banned.get(_verb(advice), ()))
-        for advice in islice(_ADVISED.finditer(text), CLAIMS)
-    )
+def _advises(text: str, banned: dict[str, set[str]]) -> Iterator[re.Match[str]]:
+    """Where ``text`` advises what is banned, in the words of advice."""
+    for advice in islice(_ADVISED.finditer(text), CLAIMS):
+        begin, end = sentence_around(text, *advice.span())
+        if _UNADVISED.search(text, begin, end):
+            continue
+        if any(
+            _begins(_bare(advice["rest"]), what) for what in banned.get(_verb(advice["verb"] or advice["gerund"]), ())
+        ):
+            yield advice
 
 
-def _is_advice(text: str, begin: int, end: int) -> bool:
-    return text[end : end + 1] != "?" and _UNADVISED.search(text, begin, end) is None
-
-
-def _verb(found: re.Match[str]) -> str:
-    verb = found["verb"].lower()
+def _verb(word: str) -> str:
+    verb = word.lower()
     return _VERBS.get(verb, verb)
 
 
@@ -151,4 +171,5 @@ def _bare(what: str) -> str:
 
 
 def _begins(rest: str, what: str) -> bool:
-    return rest.startswith(what) and re.match(r"(?:\Z|[\s,;:)](?!only\b))", rest[len(what) :]) is not None
+    behind = rest[len(what) :]
+    return rest.startswith(what) and _ENDS.match(behind) is not None and _SCOPED.match(behind) is None

@@ -8,8 +8,9 @@ from itertools import islice
 from typing import NamedTuple
 
 from kpis.rules.anchors import holds_any
+from kpis.rules.assertion import sentence_around
 from kpis.rules.content_terms import content_terms
-from kpis.rules.material import CLAIMS, Material, hedged, number, sentence_around
+from kpis.rules.material import CLAIMS, Material, number
 
 __all__ = ["threshold_flip"]
 
@@ -68,6 +69,11 @@ _APART = frozenset(
 """Words that say nothing of a subject, but which of two is meant."""
 
 
+_WAY = re.compile(r"\b(?:up|down|out|through|past|(?:scal|zoom|log|opt|phas)(?:e[sd]?|ing|s)? in)\b", re.IGNORECASE)
+_WAYS = frozenset({"up", "down", "out", "through", "past", "in"})
+"""Words that turn a deed into another one."""
+
+
 class _Limit(NamedTuple):
     key: tuple[float, str]
     up: bool
@@ -91,14 +97,14 @@ def _flips(material: Material, said: _Limit, given: dict[tuple[float, str], list
     there = given.get(said.key, [])
     if not said.terms or any(limit.up is said.up or not limit.terms for limit in there):
         return False
-    if hedged(material.said, *sentence_around(material.said, *said.found.span())):
-        return False
-    return any(_same_words(said.terms, limit.terms) for limit in there)
+    return any(_same_words(said.terms, limit.terms) for limit in there) and material.plain(*said.found.span())
 
 
 def _same_words(said: frozenset[str], given: frozenset[str]) -> bool:
     """Whether nothing is said beyond what was given, and what follows from the limit is the same."""
     both = said & given
+    if said & _WAYS != given & _WAYS:
+        return False
     return said - given <= _EMPTY and (bool(both & _FOLLOWS) or (bool(both) and given - said <= _EMPTY))
 
 
@@ -124,7 +130,8 @@ def _terms(sentence: str) -> frozenset[str]:
     """The stems of a sentence, and what else tells two things of a kind apart: A from B, the first from the last."""
     words = _ANY_WORD.findall(sentence)
     names = (word for at, word in enumerate(words) if not word.isascii() or not word.isalpha() or _is_letter(word, at))
-    return frozenset({*content_terms(sentence), *names, *_APART.intersection(map(str.lower, words))})
+    ways = (way.lower().split()[-1] for way in _WAY.findall(sentence))
+    return frozenset({*content_terms(sentence), *names, *ways, *_APART.intersection(map(str.lower, words))})
 
 
 def _is_letter(word: str, at: int) -> bool:

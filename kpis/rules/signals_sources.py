@@ -6,8 +6,10 @@ import re
 from itertools import islice
 
 from kpis.rules.anchors import holds_any
+from kpis.rules.assertion import sentence_around
 from kpis.rules.content_terms import content_terms
-from kpis.rules.material import CLAIMS, Material, hedged, sentence_around
+from kpis.rules.material import CLAIMS, Material
+from kpis.rules.people import NOT_OF_A_PERSON, is_given_name, same_given_name
 
 __all__ = ["false_absence_claim", "ungrounded_attribution"]
 
@@ -15,8 +17,8 @@ _WHOLE = (
     r"(?:the|this|your) (?:(?:provided|given|supplied|attached|whole|entire|above) )?"
     r"(?:document|text|input|material|context|information|passage|source)"
 )
-_SAYS = r"(?:mention|contain|include|list|name|state|specify|describe|cover|define)"
-_SAID = r"(?:mentioned|listed|named|stated|specified|described|defined)"
+_SAYS = r"(?:mention|contain|include|describe|cover|(?P<exact>list|name|state|specify|define))"
+_SAID = r"(?:mentioned|described|(?P<exact>listed|named|stated|specified|defined))"
 _TAIL = rf"(?: at all| anywhere)?(?: in {_WHOLE})?(?=[.,;!?)\n]|\Z)"
 _WORD = r"\w[\w'/-]{0,40}"
 _WHAT = rf"(?P<what>{_WORD}(?: {_WORD}){{0,4}}?)"
@@ -51,10 +53,13 @@ _SCOPE = re.compile(r"\b(?:in|on|from|within|among)\b", re.IGNORECASE)
 
 _ANSWERED = re.compile(
     r"\b(?:not|no|none|never|without|n/?a|unknown|unspecified|tbd|whether|asks?|asked|question|quer(?:y|ies)|topic|task"
-    r"|subject|search|find|mentions?|mentioned|about|regarding|i|i'm|my|me|please)\b|n't\b|\?",
+    r"|subject|search|find|mentions?|mentioned|about|regarding|i|i'm|my|me|please|elsewhere|separate\w{0,2}|other|another"
+    r"|scope|outside|beyond|removed?|removal|follow\w{0,3}|left|omit\w{0,4}|missing|blank|empty|to be|to come|yet"
+    r"|request|see|refer\w{0,3}|consult|contact|depends?|discretion|open|pending|later|future|vary|varies|var(?:ied|ying)|soon"
+    r"|pages?|sheets?|chapters?|link\w{0,3}|appendix|annex|attach\w{0,4}|announced|decided|agreed|individual\w{0,2})\b|n't\b|\?",
     re.IGNORECASE,
 )
-"""Words of a sentence that names a thing and does not tell of it: a request, a question, a denial."""
+"""Words of a sentence that names a thing and does not tell of it: a request, a question, a denial, a pointer."""
 
 _TELLS = (
     r"(?:is|are|was|were|has|have|had|can|must|may|will|shall|does|do|takes?|costs?|appl(?:y|ies)|starts?|ends?|expires?"
@@ -63,13 +68,20 @@ _TELLS = (
 )
 _HEAD = re.compile(r"(?:\A|\n|[.!?] |[-*] )(?:the |our |all |each |every |an? )?\Z")
 _LONGEST_HEAD = 8
-_GOES_ON = re.compile(rf"s?(?:[ \t]?[:=][ \t]?(?=[^\s\[{{])|[ \t]{_TELLS}\b)")
+_VALUE = r"[ \t]?[:=][ \t]?(?=[\"'$\u20ac\u00a3(]{0,2}\w)"
+_GOES_ON = re.compile(rf"s?(?:{_VALUE}|[ \t]{_TELLS}\b)")
+_GIVES_IT = re.compile(
+    rf"[Ss]?(?:{_VALUE}|[ \t](?:is|are|was|were)[ \t](?:[$\u20ac\u00a3]?[0-9]|[\"']?[A-Z])"
+    r"|[ \t](?:takes?|costs?|lasts?)[ \t][$\u20ac\u00a3]?[0-9])"
+)
+"""What gives a thing its value: without one it is neither named nor specified."""
 
 _PERSON = r"[A-Z][a-z]{1,20}(?: [A-Z]\.)?(?: [A-Z][a-z]{1,20}){1,2}"
 _TOLD = r"(?:says?|said|stated?|states|wrote|writes|argued|argues|claimed|claims|noted|notes|added|explained|reported)"
+_TITLE = r"(?:Dr|Prof|Mr|Mrs|Ms)\.? "
 _NAMED = re.compile(
-    rf"\b(?:[Aa]ccording to |in the words of )(?:Dr\.? |Prof\.? |Mr\.? |Mrs\.? |Ms\.? )?(?P<one>{_PERSON})"
-    rf"|(?<!\bthe )(?<!\bThe )\b(?P<two>{_PERSON}),? {_TOLD}\b"
+    rf"\b(?:[Aa]ccording to |in the words of )(?P<title>{_TITLE})?(?P<one>{_PERSON})\b(?!['\u2019]s\b)"
+    rf"|(?<!\bthe )(?<!\bThe )\b(?P<mister>{_TITLE})?(?P<two>{_PERSON}),? {_TOLD}\b"
 )
 _SPEAKER = re.compile(
     rf"^[ \t>*-]{{0,6}}{_PERSON}(?: \([^)\n]{{1,40}}\))?: [^\n]{{0,200}}?\b(?:I|we|We|my|our|you)\b"
@@ -78,13 +90,12 @@ _SPEAKER = re.compile(
 )
 """Somebody who speaks of themselves behind their name, or of whom it is told that they said something."""
 
-_NO_PERSON = frozenset(
-    {"manager", "owner", "lead", "engineer", "team", "director", "officer", "president", "chief", "head", "editor"}
-    | {"author", "user", "customer", "support", "service", "department", "committee", "board", "council", "ministry"}
-    | {"agency", "office", "court", "university", "institute", "inc", "ltd", "corp", "company", "group", "report"}
-    | {"guide", "manual", "policy", "act", "law", "news", "times", "post", "journal", "overflow", "docs"}
+_BY_ONE_NAME = re.compile(
+    rf"^[ \t>*-]{{0,6}}([A-Z][a-z]{{1,20}}): [^\n]{{0,200}}?\b(?:I|we|We|my|our|you)\b"
+    rf"|\b([A-Z][a-z]{{1,20}}),? {_TOLD}\b",
+    re.MULTILINE,
 )
-"""Parts of a name that show that it is not a person's."""
+_OF_A_PERSON = re.compile(r"\b(?:[Hh]e|[Ss]he|[Hh]is|[Hh]er)\b")
 
 
 def false_absence_claim(material: Material) -> bool:
@@ -92,22 +103,28 @@ def false_absence_claim(material: Material) -> bool:
     if not holds_any(material.said_lower, _ABSENCE_WORDS):
         return False
     claims = [*islice(_LACKS.finditer(material.said), CLAIMS), *islice(_UNSAID.finditer(material.said), CLAIMS)]
-    return any(_of_all(material.said, claim) and _tells_of(material.given_lower, claim["what"]) for claim in claims)
+    return any(
+        _of_all(material.said, claim) and _tells_of(material, claim) and material.plain(*claim.span())
+        for claim in claims
+    )
 
 
 def _of_all(said: str, claim: re.Match[str]) -> bool:
-    """Whether it is asserted, and not of a part of the material alone."""
+    """Whether it is not said of a part of the material alone."""
     begin, end = sentence_around(said, *claim.span())
     if _PART.search(said, max(0, begin - _BEFORE), claim.start()) or _PART.search(said, claim.end(), end):
         return False
     beside = _SCOPE.search(said, begin, claim.start()) or _SCOPE.search(said, claim.end(), end)
-    return beside is None and not hedged(said, begin, end)
+    return beside is None
 
 
-def _tells_of(given: str, what: str) -> bool:
-    """Whether a sentence of ``given``, in small letters, begins with ``what`` and goes on to tell of it."""
+def _tells_of(material: Material, claim: re.Match[str]) -> bool:
+    """Whether a sentence that was given begins with what is said to lack, and goes on to tell of it."""
+    given, what = material.given_lower, claim["what"]
     if set(content_terms(what)) <= _VAGUE:
         return False
+    if len(given) != len(material.given):
+        return False  # a letter that is two small ones: the places are not the same
     stem = what.lower().removesuffix("s")
     at = given.find(stem)
     for _ in range(CLAIMS):
@@ -116,7 +133,7 @@ def _tells_of(given: str, what: str) -> bool:
         end = at + len(stem)
         # A text that goes on further back does not begin here.
         before = given[:at] if at <= _LONGEST_HEAD else f"|{given[at - _LONGEST_HEAD : at]}"
-        if _HEAD.search(before) and (tells := _GOES_ON.match(given, end)):
+        if _HEAD.search(before) and (tells := _tells(material, end, exact=claim["exact"] is not None)):
             rest = sentence_around(given, at, tells.end())[1] + 1
             if _ANSWERED.search(given, end, rest) is None:
                 return True
@@ -124,18 +141,46 @@ def _tells_of(given: str, what: str) -> bool:
     return False
 
 
+def _tells(material: Material, end: int, *, exact: bool) -> re.Match[str] | None:
+    return _GIVES_IT.match(material.given, end) if exact else _GOES_ON.match(material.given_lower, end)
+
+
 def ungrounded_attribution(material: Material) -> bool:
     """Whether something is put into the mouth of a person who was not given, though it was given who said what."""
     said = material.said
     if not holds_any(material.said_lower, _ATTRIBUTION_WORDS) or _SPEAKER.search(material.given) is None:
         return False
-    return material.any_asserted(found for found in _NAMED.finditer(said) if _is_stranger(found, material.given_lower))
+    known = _Known(material.given)
+    return any(
+        _is_stranger(found, known) and known.speaks_of(said, found) and material.plain(*found.span())
+        for found in islice(_NAMED.finditer(said), CLAIMS)
+    )
 
 
-def _is_stranger(found: re.Match[str], given: str) -> bool:
-    """Whether it is the name of a person, and no part of it was given."""
+class _Known:
+    """What was given of people: the text in small letters, its terms, and those who speak by one name alone."""
+
+    def __init__(self, given: str) -> None:
+        self.lower = given.lower()
+        self.terms = frozenset(content_terms(given))
+        self.by_one_name = {(one or other).lower() for one, other in _BY_ONE_NAME.findall(given)}
+
+    def speaks_of(self, said: str, found: re.Match[str]) -> bool:
+        """Whether what is put into the mouth touches what was given."""
+        begin, end = sentence_around(said, *found.span())
+        rest = f"{said[begin : found.start()]} {said[found.end() : end]}"
+        return not self.terms.isdisjoint(content_terms(rest))
+
+
+def _is_stranger(found: re.Match[str], known: _Known) -> bool:
+    """Whether it is the name of a person, with certainty, and no part of it was given."""
     parts = [part for part in (found["one"] or found["two"]).lower().split() if not part.endswith(".")]
-    return _NO_PERSON.isdisjoint(parts) and not any(part in given for part in parts)
+    if not NOT_OF_A_PERSON.isdisjoint(parts) or any(part in known.lower for part in parts):
+        return False
+    if any(same_given_name(parts[0], name) for name in known.by_one_name):
+        return False
+    behind = found.string[found.end() : found.end() + 160]
+    return bool(is_given_name(parts[0]) or found["title"] or found["mister"] or _OF_A_PERSON.search(behind))
 
 
 _ATTRIBUTION_WORDS = (

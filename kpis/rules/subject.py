@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kpis.rules.fold import Folded, fold
+from kpis.rules.utf16 import units
 from kpis.rules.words import split_words
 from kpis.terms.evaluation import Case, RuleClaim, RuleFacts
 from kpis.terms.evaluation_words import Correction
@@ -76,6 +77,10 @@ class Subject:
             if there.isdisjoint(some):
                 return True
         return False
+
+    def length(self, text: str) -> int:
+        """The characters of a text of the case; for the reference, its UTF-16 code units."""
+        return len(text) if self.has(Correction.CHARACTERS_ARE_COUNTED) else units(text)
 
     def given(self, text: str | None) -> bool:
         """Whether a text of the case counts as sent."""

@@ -69,7 +69,7 @@ def texts(settings: Settings, key: str) -> tuple[str, ...] | None:
     """The texts under ``key``, in order; None when nobody set them. A list of none is one.
 
     Raises:
-        ThresholdError: what was set is no list of texts, or one of them is empty and so never found.
+        ThresholdError: what was set is no list of texts, or one of them is empty or white space, which says nothing.
     """
     listed = chosen(settings, key)
     if listed is None:
@@ -81,6 +81,8 @@ def texts(settings: Settings, key: str) -> tuple[str, ...] | None:
             raise ThresholdError(f"entry {number} of {key} is {text!r:.40}, and has to be a text")
         if not text:
             raise ThresholdError(f"entry {number} of {key} is empty")
+        if text.isspace() and settings.has(Correction.ASKS_FOR_SOMETHING):
+            raise ThresholdError(f"entry {number} of {key} is white space, which is in every text")
     return tuple(listed)
 
 

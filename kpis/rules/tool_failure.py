@@ -6,7 +6,7 @@ judge without a trajectory.
 
 from __future__ import annotations
 
-from kpis.rules.call_key import call_key
+from kpis.rules.call_key import call_keys
 from kpis.rules.claims import fired, quiet, skipped
 from kpis.rules.failed_call import failed
 from kpis.rules.subject import Rule, Subject
@@ -88,16 +88,12 @@ def without_trajectory(subject: Subject) -> RuleClaim | None:
     return None if calls else skipped("no tool was called")
 
 
-def _recovered(calls: tuple[ToolCall, ...], shown: list[tuple[int, str]]) -> set[int]:
+def _recovered(calls: tuple[ToolCall, ...], shown: list[tuple[int, str]], *, unsent_differ: bool) -> set[int]:
     """Those of the failed calls that were made again later, with the same input, and worked."""
     bad = {index for index, _ in shown}
-    keys = {call_key(calls[index], whole=True): index for index in bad}
-    last_good = {
-        key: index
-        for index, call in enumerate(calls)
-        if index not in bad and (key := call_key(call, whole=True)) in keys
-    }
-    return {index for index in bad if last_good.get(call_key(calls[index], whole=True), -1) > index}
+    keys = call_keys(calls, whole=True, unsent_differ=unsent_differ)
+    last_good = {key: index for index, key in enumerate(keys) if index not in bad}
+    return {index for index in bad if last_good.get(keys[index], -1) > index}
 
 
 def _evaluate(subject: Subject) -> RuleClaim:
@@ -109,7 +105,9 @@ def _evaluate(subject: Subject) -> RuleClaim:
     value = Value("failed_calls", "calls", len(shown))
     if not shown:
         return quiet(f"None of {len(calls)} tool calls failed", value=value)
-    recovered = _recovered(calls, shown) if subject.has(Correction.RECOVERY_IS_NOT_SILENT) else set()
+    differ = subject.has(Correction.UNSENT_INPUT_IS_UNKNOWN)
+    made_again = subject.has(Correction.RECOVERY_IS_NOT_SILENT)
+    recovered = _recovered(calls, shown, unsent_differ=differ) if made_again else set()
     open_failures = len(shown) - len(recovered)
     said = any(phrase in subject.output[:_READ].lower() for phrase in _OWNING_UP)
     evidence = []

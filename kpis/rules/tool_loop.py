@@ -2,7 +2,7 @@
 
 Counts identical calls over the whole trajectory, in a row or not, and looks for rounds only where no call alone is too
 many. The reference sees rounds of two calls; longer ones are ours. Refuses to judge whether a repeat was worth it:
-results are not compared.
+results are not compared; and whether calls are the same whose inputs were not sent.
 """
 
 from __future__ import annotations
@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from kpis.rules.call_key import call_key
-from kpis.rules.claims import fired, quiet
+from kpis.rules.call_key import call_keys
+from kpis.rules.claims import fired, quiet, skipped
 from kpis.rules.cycles import Cycle, longest_alternation, longest_cycle
 from kpis.rules.subject import Rule, Subject
 from kpis.rules.thresholds import Threshold, ThresholdError, threshold
 from kpis.rules.tool_failure import without_trajectory
-from kpis.terms.evaluation import Count, EvidenceItem, RuleClaim, RuleFacts, ToolCall, ToolCallAt, Value
+from kpis.terms.claim import ClaimState
+from kpis.terms.evaluation import ABSENT, Count, EvidenceItem, RuleClaim, RuleFacts, ToolCall, ToolCallAt, Value
 from kpis.terms.evaluation_words import (
     MOST_EVIDENCE,
     Bundle,
@@ -64,10 +65,24 @@ def _evaluate(subject: Subject) -> RuleClaim:
     if (skip := without_trajectory(subject)) is not None:
         return skip
     calls = subject.case.tool_calls or ()
-    whole = subject.has(Correction.LONG_INPUTS_DIFFER)
-    keys = [call_key(call, whole=whole) for call in calls]
-    worst, count = Counter(keys).most_common(1)[0]
     most = _most_repeats(subject)
+    differ = subject.has(Correction.UNSENT_INPUT_IS_UNKNOWN)
+    keys = call_keys(calls, whole=subject.has(Correction.LONG_INPUTS_DIFFER), unsent_differ=differ)
+    found = _circles(subject, calls, keys, most)
+    unsent = {call.tool_name for call in calls if call.input is ABSENT} if differ else set()
+    if not unsent or found.state is not ClaimState.QUIET:
+        return found
+    # At worst all calls of such a tool are one; what one tool does to and fro is then not seen, and counts by itself.
+    merged = [call.tool_name if call.tool_name in unsent else key for call, key in zip(calls, keys, strict=True)]
+    flips = max(Counter(call.tool_name for call in calls if call.tool_name in unsent).values()) >= 2 * (MOST_CYCLES + 1)
+    if flips or _circles(subject, calls, merged, most).state is not ClaimState.QUIET:
+        return skipped(f"the input of {sum(call.input is ABSENT for call in calls)} of {len(calls)} calls was not sent")
+    return found
+
+
+def _circles(subject: Subject, calls: tuple[ToolCall, ...], keys: list[str], most: Threshold) -> RuleClaim:
+    """Whether calls are made too often, or go in rounds, where equal ``keys`` are the same call."""
+    worst, count = Counter(keys).most_common(1)[0]
     value = Value(_REPEATS, "calls", count)
     counted = Count(_REPEATS, "calls", count, most.value, most.source)
     if count > most.value:

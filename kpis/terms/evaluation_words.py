@@ -172,3 +172,6 @@ class Correction(Enum):
     IS_ERROR_IS_SEEN = "is_error_is_seen"  # an answer with is_error has failed, as one with isError
     ASKS_FOR_SOMETHING = "asks_for_something"  # an empty pattern or keyword, or a share of none, asks for nothing
     LOWERING_KEEPS_PLACES = "lowering_keeps_places"  # a Turkish dotted capital takes no place from what is found
+    CHARACTERS_ARE_COUNTED = "characters_are_counted"  # a length counts code points, not UTF-16 units
+    KEYWORDS_ARE_FOLDED = "keywords_are_folded"  # a keyword is looked for as a forbidden phrase is
+    UNSENT_INPUT_IS_UNKNOWN = "unsent_input_is_unknown"  # a call without its input is the same as no other

@@ -18,6 +18,7 @@ from seams.rsi.confine import WHOLE
 from seams.rsi.errors import LoopError
 from seams.rsi.manifest import Differences, differences, taken
 from seams.rsi.pinned import Pinned, listed
+from seams.rsi.store import Store
 from seams.rsi.trial import tried
 
 __all__ = ["Attempt", "attempted"]
@@ -65,7 +66,7 @@ def attempted(pinned: Pinned, tree: Path, tip: str, candidate: Candidate, *, con
         except LoopError as error:
             unread = f"the tree cannot be read back: {error}"
     notes += [] if unread is None else [unread]
-    told, harm, look = _outside(outside, repository.top, confined=trial.confined >= WHOLE)
+    told, harm, look = _outside(outside, repository, confined=trial.confined >= WHOLE)
     notes += told
     if harm is not None:
         harm = f"While {candidate.name!r} ran, {harm}. Look with: {look}"
@@ -80,11 +81,13 @@ def attempted(pinned: Pinned, tree: Path, tip: str, candidate: Candidate, *, con
     return Attempt(trial.metric, trial.suite_green, truth_clean, tuple(sorted(touched)), tuple(notes), harm)
 
 
-def _outside(found: Differences, top: Path, *, confined: bool) -> tuple[list[str], str | None, str]:
+def _outside(found: Differences, repository: Store, *, confined: bool) -> tuple[list[str], str | None, str]:
     """(What is to be said of changes outside the candidate's tree, which of them are harm, how to look at these)."""
     if not confined:
-        harm = f"{listed(found.every)} changed outside the candidate's tree" if found.every else None
-        return ([harm] if harm else []), harm, f"git -C {shlex.quote(str(top))} status"
+        if not found.every:
+            return [], None, ""
+        harm = f"{listed(found.every)} changed outside the candidate's tree"
+        return [harm], harm, _look(found, repository)
     notes: list[str] = []
     if found.written:
         where = f"{listed(found.written)} changed outside the candidate's tree"
@@ -99,3 +102,11 @@ def _outside(found: Differences, top: Path, *, confined: bool) -> tuple[list[str
     harm = f"the mode or the owner of {listed(found.owned)} changed outside the candidate's tree"
     notes.append(f"{harm}, which confinement does not cover")
     return notes, harm, f"ls -ld {shlex.quote(found.owned[0])}"
+
+
+def _look(found: Differences, repository: Store) -> str:
+    """What shows the change: git knows what its working tree holds, and no modes, owners or times there."""
+    shown = [path for path in map(Path, found.written) if path.is_relative_to(repository.top)]
+    if any(not path.is_relative_to(repository.common) for path in shown):
+        return f"git -C {shlex.quote(str(repository.top))} status"
+    return f"ls -ld {shlex.quote(found.every[0])}"

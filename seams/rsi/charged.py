@@ -55,8 +55,8 @@ def _faults(charge: object) -> Iterator[str]:
     limit: object = charge.limit_s
     if isinstance(limit, bool) or not isinstance(limit, int | float) or not 0 < limit <= LONGEST_S:
         yield f"The charge's limit_s is {limit!r:.80}, which is no number of seconds above 0, up to {LONGEST_S:,.0f}"
-    if type(charge.k) is not int:
-        yield f"The charge's k is {charge.k!r:.80}, which is no whole number"
+    if type(charge.k) is not int or charge.k < 0:
+        yield f"The charge's k is {charge.k!r:.80}, which is no whole number from 0 on"
     if type(charge.max_cycles) is not int or charge.max_cycles < 0:
         yield f"The charge's max_cycles is {charge.max_cycles!r:.80}, which is no whole number from 0 on"
     better: object = charge.lower_better

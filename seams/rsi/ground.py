@@ -102,11 +102,14 @@ def require_branch(repository: Store, branch: str, begun: str) -> str:
     """The full name of the new branch ``branch`` of a loop that begins at the reference ``begun``.
 
     Raises:
-        LoopError: it is no name of a branch, or there is such a branch. To have that deleted is advised only of one
-            that ends in a loop's own commit, is checked out nowhere, and is not where this loop begins.
+        LoopError: it is no name of a branch, there is such a branch, or one that leaves no room for it. To have that
+            deleted is advised only of one that ends in a loop's own commit, is checked out nowhere, and is not where
+            this loop begins.
     """
     reference = f"refs/heads/{branch}"
-    if branch.startswith("-") or "\0" in branch or repository.run("check-ref-format", reference).code != 0:
+    # Of its own git makes no branch by the names of what is checked out: either would mean two things from then on.
+    fit = not branch.startswith("-") and "\0" not in branch and branch not in ("HEAD", "@")
+    if not fit or repository.run("check-ref-format", reference).code != 0:
         raise LoopError(f"{branch!r} is no name of a branch. See the rules: git help check-ref-format")
     if repository.run("show-ref", "--verify", "--quiet", reference).code == 0:
         last = repository.ask("for-each-ref", "--format=%(committeremail) %(worktreepath)", reference).strip()
@@ -117,7 +120,23 @@ def require_branch(repository: Store, branch: str, begun: str) -> str:
             f"There is a branch {branch} already, and a loop keeps on a branch of its own. "
             f"{told_next if done else 'Name another, that is not among: git branch --all'}"
         )
+    if (other := _in_the_way(repository, branch)) is not None:
+        raise LoopError(
+            f"There is a branch {other} already, and git keeps no {branch} beside it, as one name would be the other's "
+            "folder. Name another, that is not among: git branch --all"
+        )
     return reference
+
+
+def _in_the_way(repository: Store, branch: str) -> str | None:
+    """The branch whose name is a folder of ``branch``, or lies in ``branch`` as in a folder; None without any."""
+    parts = branch.split("/")
+    above = [f"refs/heads/{'/'.join(parts[:count])}" for count in range(1, len(parts))]
+    # A pattern without a wildcard is a whole name, or a folder of names.
+    found = repository.ask("for-each-ref", "--format=%(refname)", f"refs/heads/{branch}/", *above).split(b"\n")
+    there = [os.fsdecode(name) for name in found if name]
+    below = f"refs/heads/{branch}/"
+    return next((name.removeprefix("refs/heads/") for name in there if name in above or name.startswith(below)), None)
 
 
 def require_outside(repository: Store, journal: Path) -> None:

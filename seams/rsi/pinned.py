@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextlib import ExitStack
 
 from seams.contract.rsi_loop import Charge
@@ -51,12 +52,18 @@ class Pinned:
         """The pinned commit as it is, measured.
 
         Raises:
-            LoopError: measuring it, or its suite, leaves files behind, so that no candidate could be clean.
+            LoopError: measuring it, or its suite, leaves files behind, so that no candidate could be clean; or leaves
+                what cannot be removed.
         """
         with self.scratch.tree(self.commit) as tree:
             trial = tried(self.warden, self.charge, tree, self.scratch.home(), confine=confine)
             stray = unreadable(tree)
             left = [] if stray else sorted(changed(self.repository, tree, self.commit, self.index))
+        if (stays := self.scratch.stays) is not None:
+            raise LoopError(
+                f"The tree in which {self.commit[:12]} was measured cannot be removed and stays at {stays}. "
+                f"Look with: ls -la {shlex.quote(str(stays))}"
+            )
         if stray:
             raise LoopError(
                 f"After measuring {self.commit[:12]}, and its suite, {stray}, so no candidate's tree could be read "

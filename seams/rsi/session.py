@@ -7,6 +7,7 @@ touched bears it out.
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -135,6 +136,12 @@ class LoopSession:
             if ruling.decision is Decision.KEEP:
                 row = replace(row, commit=self._committed(row, tree, candidate))
         self._halted = attempt.harm
+        if (stays := pinned.scratch.stays) is not None:
+            row = replace(row, note="; ".join((*notes, f"its tree {stays} stays, since it cannot be removed")))
+            self._halted = self._halted or (
+                f"The tree of {name!r} cannot be removed and stays at {stays}. "
+                f"Look with: ls -la {shlex.quote(str(stays))}"
+            )
         return row
 
     @property

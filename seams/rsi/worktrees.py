@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shlex
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ __all__ = ["LOCK", "MARK", "PREFIX", "Scratch", "clean"]
 
 PREFIX = "loopladder-rsi-"
 LOCK = "lock"
+_NEW = f".{LOCK}"  # until it is taken
 MARK = b"loopladder made this for the candidates of one loop and removes it\n"
 _TREE = "loopladder-rsi-"
 _LONGEST = 64 * 1024
@@ -41,9 +43,11 @@ class Scratch:
         self._repository = repository
         self._made = 0
         self._handle: int | None = None
+        self.stays: Path | None = None
+        """The last tree that could not be removed when it was done with."""
         try:
             self.folder = Path(tempfile.mkdtemp(prefix=PREFIX)).resolve()
-            new = self.folder / f".{LOCK}"
+            new = self.folder / _NEW
             self._handle = os.open(new, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             # Locked under another name first: a lock that is there and not held means that its owner is dead.
             fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -61,7 +65,10 @@ class Scratch:
 
     @contextmanager
     def tree(self, commit: str) -> Iterator[Path]:
-        """A fresh worktree with ``commit`` checked out and no branch; it is removed in the end, whatever is in it."""
+        """A fresh worktree with ``commit`` checked out and no branch; it is removed in the end, whatever is in it.
+
+        One that cannot be removed is in ``stays`` then.
+        """
         self._made += 1
         place = self.folder / f"{_TREE}{os.getpid()}-{self._made}"
         try:
@@ -69,11 +76,22 @@ class Scratch:
             _mark(place)
             yield place
         finally:
-            _forget(self._repository, place)
+            if not _forget(self._repository, place):
+                self.stays = place
 
     def home(self) -> Path:
-        """A fresh folder for what a candidate's commands write besides."""
-        return Path(tempfile.mkdtemp(prefix="home-", dir=self.folder))
+        """A fresh folder for what a candidate's commands write besides.
+
+        Raises:
+            LoopError: it cannot be made.
+        """
+        try:
+            return Path(tempfile.mkdtemp(prefix="home-", dir=self.folder))
+        except OSError as error:
+            raise LoopError(
+                f"No folder can be made in {self.folder}, where the candidates' trees are: {error.strerror}. "
+                f"Look with: df -h {shlex.quote(str(self.folder.parent))}"
+            ) from error
 
     def close(self) -> None:
         """Remove the folder; safe to call twice."""
@@ -143,18 +161,31 @@ def _owner(folder: Path) -> Path | None:
     with suppress(OSError):
         facts = folder.lstat()
         if stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid():
-            handle = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
-            with os.fdopen(handle, "rb") as file:
+            with os.fdopen(_lock(folder, os.O_RDONLY), "rb") as file:
                 mark, _, store = file.read(4096).partition(b"\n")
             if mark + b"\n" == MARK:
                 return Path(os.fsdecode(store))
     return None
 
 
+def _lock(folder: Path, flags: int) -> int:
+    """A descriptor of the lock of ``folder``, or of the one that its loop was about to put in place.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    flags |= os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        # This one first: where it is not there any more, a loop that lives has put the other in place already.
+        return os.open(folder / _NEW, flags)
+    except FileNotFoundError:
+        return os.open(folder / LOCK, flags)
+
+
 def _abandoned(folder: Path) -> bool:
     """Whether no loop that lives holds the lock of ``folder``; one that was swept away holds none."""
     try:
-        handle = os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        handle = _lock(folder, os.O_RDWR)
     except FileNotFoundError:
         return True
     except OSError:

@@ -200,3 +200,12 @@ def test_a_file_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
 def test_an_empty_table_prices_nothing() -> None:
     assert PriceTable(()).find("gpt-5") is None
     assert PriceTable(()).as_of is None
+
+
+def test_a_star_stands_at_the_end_and_an_id_belongs_to_one_model() -> None:
+    with pytest.raises(PriceError, match="the id 'n\\*b' has a \\* before its end"):
+        read_prices(f'[model.a]\nids = ["n*b"]\n{ROW}'.encode(), "p.toml")
+    twice = f'[model.a]\nids = ["One"]\n{ROW}[model.b]\nids = ["one"]\n{ROW}'
+    with pytest.raises(PriceError, match=r"""\[model\."b"\] has the id 'one' of "a" too"""):
+        read_prices(twice.encode(), "p.toml")
+    assert read_prices(f'[model.a]\nids = ["one", "ONE", "n*"]\n{ROW}'.encode(), "p.toml").find("nb") is not None

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from kpis.errors import CatalogError, SelectionError
 from kpis.formulas.context.percentile import percentile
 from kpis.recorded_combine import combine
-from kpis.recorded_metrics import CATALOG, CompositeError, load, read_rows, refuse_composite, row_of
+from kpis.recorded_metrics import CATALOG, CompositeError, load, read_rows, refuse_composite, row_named, row_of
 from kpis.terms.kpi import Direction
 from kpis.terms.metric import Combine, Metric, MetricClass, MetricKind
 from kpis.terms.quantity import Basis
@@ -250,3 +250,8 @@ class TestCombining:
         parts = [part(top, below) for top, below in rows]
         halves = [combine("pma_all_pairs", parts[:cut]), combine("pma_all_pairs", parts[cut:])]
         assert combine("pma_all_pairs", halves).value == combine("pma_all_pairs", parts).value
+
+
+def test_no_name_is_the_symbol_of_what_has_none() -> None:
+    with pytest.raises(SelectionError, match="no metric of recorded runs named ''"):
+        row_named("")

@@ -14,7 +14,7 @@ from harness.judge.evaluation.accuracy import AccuracyTable
 from harness.judge.evaluation.canonical import digest, in_code_units
 from kpis.terms.evaluation import Finding
 from kpis.terms.evaluation_settings import Settings
-from kpis.terms.evaluation_words import Correction
+from kpis.terms.evaluation_words import Correction, Need
 
 __all__ = ["Provenance", "config_hash", "provenance_of", "ruleset_hash"]
 
@@ -61,7 +61,7 @@ def _composer(settings: Settings) -> dict[str, object]:
         "composer": settings.composer,
         "falsePassCost": settings.false_pass_cost,
         "onCriticalSkipped": settings.on_critical_skipped,
-        "requiredEvidence": [need.value for need in settings.required_evidence],
+        "requiredEvidence": [need.value for need in Need if need in settings.required_evidence],
         "defaultsGate": settings.defaults_gate,
         "prior": settings.prior_chance,
         "priorMode": settings.prior_mode,

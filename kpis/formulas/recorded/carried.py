@@ -42,8 +42,8 @@ class CarriedRow(Summed):
     """One key: how many calls or requests it stands for, prompt tokens first sent and sent again, output, money.
 
     Money is picodollars of the lower bound, 0 where the model has no price. ``calls`` counts tool calls by tool and by
-    file, and requests otherwise. ``unsized`` of them brought a result whose size is not recorded: what it took of a
-    prompt is in the residual.
+    file, and requests otherwise. ``unsized`` of them brought a result whose size is not recorded, or went into a
+    prompt whose size is not: what it took of a prompt is in the residual.
     """
 
     calls: int = 0

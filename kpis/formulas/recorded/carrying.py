@@ -113,10 +113,13 @@ def _follow(
 ) -> int:
     """Walk one conversation; return the weight of what is nobody's, for the split of the carried cost."""
     waiting: list[ToolCall] = []
+    sent = 0  # of those that wait, how many were sent with a prompt that is not known
+    dark = False  # the prompt before is not known, and so is the growth over it
     written = 0
     whole = 0
     for flow in requests:
         if flow.fresh:
+            _untold(context, waiting if dark else waiting[:sent], key_of)
             waiting = []
             context.cut(0)
         elif flow.prompt is not None:
@@ -129,13 +132,17 @@ def _follow(
         if flow.prompt is not None:
             _enter(context, flow, waiting, written, key_of)
             waiting = []
-            written = 0
+            sent = written = 0
+        else:
+            sent = len(waiting)
+        dark = flow.prompt is None
         mine = calls.get(flow.request.request_id, [])
         waiting += mine
         written += _visible(flow)
         for call in mine:
             held = context.of(key_of(call))
             held.calls += not call.copied
+    _untold(context, waiting[:sent], key_of)
     context_weight = 0
     for held in context.held.values():
         context.settle(held)
@@ -161,6 +168,12 @@ def _enter(
         if not flow.request.copied:
             held.initial += size
             held.initial_cost += cost
+
+
+def _untold(context: _Context, calls: Sequence[ToolCall], key_of: Callable[[ToolCall], str]) -> None:
+    """What these brought is a part of prompts, and nothing says how large a part."""
+    for call in calls:
+        context.of(key_of(call)).unsized += not call.copied
 
 
 def _visible(flow: Flow) -> int:

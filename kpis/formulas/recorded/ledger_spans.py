@@ -6,7 +6,7 @@ is its own clock where there is one, else that of the lines around it, which hol
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -131,9 +131,11 @@ def _model_spans(requests: Sequence[Request], opened: Sequence[int], failed: Seq
     """From the last input before an answer to its end.
 
     With no input since the answer before it, the first of the attempts that ``failed`` since then is known to be of the
-    same question; without one the start is unknown, and only the answer's own lines count.
+    same question; without one the start is unknown, and only the answer's own lines count. An input of the very time at
+    which an answer is first seen is that answer's: a log with one time a record says nothing of how long it took.
     """
     before: int | None = None
+    began: int | None = None
     for request in requests:
         end, first = end_of(request), request.t_first if request.t_first is not None else request.t_last
         if end is None or first is None:
@@ -141,13 +143,13 @@ def _model_spans(requests: Sequence[Request], opened: Sequence[int], failed: Seq
         if request.duration_ms is not None:
             yield end - max(0, request.duration_ms), end
         else:
-            at = bisect_left(opened, first)
+            at = bisect_right(opened, first)
             start = opened[at - 1] if at else first
-            if before is not None and start < before:
+            if before is not None and (start < before or start == before == began):
                 after = bisect_left(failed, before)
                 start = min(failed[after], first) if after < len(failed) else first
             yield start, end
-        before = end
+        before, began = end, first
 
 
 def _idle(inputs: Sequence[int], ends: Sequence[int]) -> Iterator[Span]:

@@ -56,14 +56,18 @@ class TrustParts(Summed):
             return Trust.NOT_RECORDED
         return Trust.LOWER_BOUND if any(True for _ in self.reasons()) else Trust.OK
 
+    def _of_rows(self, n: int) -> str:
+        return f"{n:,} of {self.rows:,} request{'s' * (self.rows != 1)}"
+
     def reasons(self) -> Iterator[str]:
         """One sentence a reason, the weightiest first."""
         if self.placeholder:
-            yield f"{self.placeholder:,} of {self.rows:,} requests hold an output that their client never updated."
+            hold = "holds an output that its" if self.placeholder == 1 else "hold an output that their"
+            yield f"{self._of_rows(self.placeholder)} {hold} client never updated."
         if self.no_output:
-            yield f"{self.no_output:,} of {self.rows:,} requests do not say their output."
+            yield f"{self._of_rows(self.no_output)} {_say(self.no_output)} output."
         if self.no_prompt:
-            yield f"{self.no_prompt:,} of {self.rows:,} requests do not say their whole prompt."
+            yield f"{self._of_rows(self.no_prompt)} {_say(self.no_prompt)} whole prompt."
         if self.unopened:
             yield f"{self.unopened:,} {_files(self.unopened)} could not be read at all."
         if self.bad_lines:
@@ -79,6 +83,10 @@ class TrustParts(Summed):
         if self.unpriced:
             some = "request is of a model" if self.unpriced == 1 else "requests are of models"
             yield f"{self.unpriced:,} {some} without a price, so the cost has no total."
+
+
+def _say(n: int) -> str:
+    return "does not say its" if n == 1 else "do not say their"
 
 
 def _files(n: int) -> str:

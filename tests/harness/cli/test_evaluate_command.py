@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
@@ -192,7 +193,8 @@ def test_a_deployment_s_rules_and_lists(run: Callable[..., Said], tmp_path: Path
         ("[ruleThresholds]\nmax_tool_repeats = 0.5", "max_tool_repeats is 0.5, and has to be 1 or more"),
         ('[ruleThresholds]\nblocklist = "a"', "blocklist is a text, and has to be a list"),
         ("[ruleThresholds]\nstub_markers = [1]", "stub_markers[0] is a number, and has to be a text"),
-        ('[ruleThresholds]\nblocklist = ["a", ""]', "blocklist holds an empty text"),
+        ('[ruleThresholds]\nblocklist = ["a", ""]', "blocklist holds a text that is empty or white space"),
+        ('[ruleThresholds]\nstub_markers = ["  "]', "stub_markers holds a text that is empty or white space"),
         ("[ruleThresholds]\nmax_token_ratio = inf", "set.toml gives ruleThresholds.max_token_ratio no finite number. "),
         (
             "[per_call]\nof = [1979-05-27]",
@@ -213,6 +215,18 @@ def test_a_deployment_s_rules_and_lists(run: Callable[..., Said], tmp_path: Path
             '[[deployed_rules]]\ndefinition = {name = "a", type = "regex_no_match", config = {pattern = "(?!x)y"}}',
             "deployed_rules[0].definition: a cannot be asked: the pattern does not compile",
         ),
+        (
+            '[[deployed_rules]]\ndefinition = {name = " ", type = "json_schema"}',
+            "deployed_rules[0].definition.name is blank",
+        ),
+        (
+            '[[deployed_rules]]\ndefinition = {name = "no_pii", type = "json_schema"}',
+            "deployed_rules[0].definition.name is no_pii, which is a built-in rule",
+        ),
+        (
+            2 * '[[deployed_rules]]\ndefinition = {name = "a", type = "json_schema"}\n',
+            "the file has two rules of the name a: call one otherwise",
+        ),
     ],
 )
 def test_settings_that_cannot_be_used(run: Callable[..., Said], tmp_path: Path, text: str, said: str) -> None:
@@ -221,6 +235,51 @@ def test_settings_that_cannot_be_used(run: Callable[..., Said], tmp_path: Path, 
     assert (code, out) == (2, "")
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'criticalRules = ["{"x" * 3000}"]',
+        f'accuracy = "{"x" * 3000}"',
+        f'[[deployed_rules]]\ndefinition = {{name = "{"n" * 3000}", type = "{"x" * 3000}"}}',
+    ],
+)
+def test_no_message_is_as_long_as_what_it_is_about(run: Callable[..., Said], tmp_path: Path, text: str) -> None:
+    (tmp_path / "set.toml").write_text(text)
+    code, _, err = run([CLEAN], "--config", "set.toml")
+    assert code == 2
+    assert len(err) < 900
+
+
+@pytest.mark.parametrize("words", [[""], ["x", "--config", ""], ["--measure", ""], ["--measure", "--check", ""]])
+def test_an_empty_word_names_no_file(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, (out, err) = main(["evaluate", *words]), capsys.readouterr()
+    assert (code, out) == (2, "")
+    assert " is an empty word, as of an unset variable" in err
+
+
+class _BreaksOff(io.BytesIO):
+    """A file of which only the first line can be read."""
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        if self.tell():
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return super().readline(size)
+
+
+@pytest.mark.parametrize("words", [[], ["--table"]])
+def test_an_input_that_breaks_off_is_not_told_as_one_of_the_output(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = 2 * f"{json.dumps(CLEAN)}\n".encode()
+    (tmp_path / "cases.jsonl").write_bytes(body)
+    monkeypatch.setattr(Path, "open", lambda *_: _BreaksOff(body))
+    monkeypatch.chdir(tmp_path)
+    code, (out, err) = main(["evaluate", "cases.jsonl", *words]), capsys.readouterr()
+    assert code == 2
+    assert out.count("clean") >= 1
+    assert err.startswith("loopladder: cases.jsonl cannot be read on: Input/output error. ")
 
 
 def test_settings_of_the_reference_are_taken_as_it_takes_them(run: Callable[..., Said], tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ def test_other_words_for_the_same_cases_are_told_from_other_counts(
         (["--to", "x"], "--to and --check belong to --measure"),
         (["cases.jsonl", "--measure"], "--measure goes with --to and --check alone"),
         (["--measure", "--table"], "--measure goes with --to and --check alone"),
+        (["--measure", "--to", "-"], "--to - would write a file of that name"),
         (["--measure", "gone.jsonl"], "gone.jsonl cannot be read"),
         (["--measure", "--check", "gone.toml"], "The accuracy table gone.toml cannot be read"),
     ],

@@ -290,9 +290,9 @@ def test_a_small_folder_tells_the_time_and_leaves_nothing_behind(
 
 def test_turns_are_shown_where_time_was_asked_for(replay: Callable[..., Said], tmp_path: Path) -> None:
     busy().save(tmp_path / "tree")
-    assert "turn, by its first answer" not in replay("tree")[1]
+    assert "turn, first answer" not in replay("tree")[1]
     out = replay("tree", "--time")[1]
-    rows = out[out.index("turn, by its first answer") :].splitlines()
+    rows = out[out.index("turn, first answer") :].splitlines()
     assert rows[0].split()[-6:] == ["wall", "model", "tool", "user", "idle", "other"]
     assert all(row.startswith("tree/s-1.jsonl:") for row in rows[1:3])
 

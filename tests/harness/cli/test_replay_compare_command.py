@@ -50,13 +50,20 @@ def test_a_verdict_on_runs_of_two_arms_is_refused(arms: list[str], replay: Calla
     assert err.rstrip().endswith("python -m harness replay --compare ARM_A ARM_B --oracles FILE")
 
 
+def test_the_page_is_there_where_the_file_cannot_be_written(arms: list[str], replay: Callable[..., Said]) -> None:
+    code, out, err = replay("--compare", *arms, "--json", "/proc/out.json")
+    assert code == 70
+    assert "all arms, over 3 runs that each of them has" in out
+    assert "/proc/out.json cannot be written" in err
+
+
 def test_arms_tell_verdicts_apart(arms: list[str], replay: Callable[..., Said], tmp_path: Path) -> None:
     told = [{"case": f"c{at}", "arm": name, "passed": at < 2 or name == "b"} for at in range(3) for name in "ab"]
     put(tmp_path / "told.jsonl", lines(*told, {"case": "c0", "arm": "nowhere", "passed": True}))
     code, out, _ = replay("--oracles", "told.jsonl", "--compare", "a", "b")
     assert code == 0
     assert "passed by both 2, by the first alone 0, by the second alone 1, by neither 0" in out
-    assert "1 of 7 verdicts are on no run of any arm." in out
+    assert "1 of 7 verdicts is on no run of any arm." in out
 
 
 def test_sessions_without_a_case_pair_by_the_verdicts(replay: Callable[..., Said], tmp_path: Path) -> None:
@@ -78,6 +85,10 @@ def test_sessions_without_a_case_pair_by_the_verdicts(replay: Callable[..., Said
     [
         (("a",), "--compare takes two folders or more"),
         (("a", "b", "./a"), "--compare names a twice, and an arm does not differ from itself"),
+        (("a", "b", "b/../a"), "--compare names a twice, and an arm does not differ from itself"),
+        (("a", "linked"), "--compare names a twice, and an arm does not differ from itself"),
+        ((".", "a"), "--compare names ., and a inside of it, whose runs would be in both arms"),
+        (("b", "linked/0.jsonl", "a"), "--compare names a, and linked/0.jsonl inside of it"),
         (("a", "b", "--by", "tool"), "goes without --by"),
         (("a", "b", "--accept"), "goes without --accept"),
         (("a", "b", "--json", "a/0.jsonl"), "names an input and would replace it"),
@@ -88,6 +99,7 @@ def test_sessions_without_a_case_pair_by_the_verdicts(replay: Callable[..., Said
     ],
 )
 def test_what_is_refused(words: tuple[str, ...], said: str, arms: list[str], replay: Callable[..., Said]) -> None:
+    Path("linked").symlink_to("a")
     code, out, err = replay("--compare", *words)
     assert (code, out) == (2, "")
     assert said in err

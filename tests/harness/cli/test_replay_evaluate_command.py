@@ -119,6 +119,30 @@ def test_one_run_on_eighty_columns(run: Callable[..., Said], tmp_path: Path) -> 
     assert "  not judged  safe_output, grounded, complete, relevant: not carried: no text of" in lines
 
 
+RULES = """
+[[deployed_rules]]
+severity = "critical"
+definition = {name = "is_json", type = "json_schema"}
+[[deployed_rules]]
+definition = {name = "is_short", type = "max_length", config = {max = 9}}
+"""
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_rules_of_ones_own_that_a_recording_cannot_answer_are_named(
+    runs: int, run: Callable[..., Said], tmp_path: Path
+) -> None:
+    put(tmp_path / "rules.toml", f'onCriticalSkipped = "fail"{RULES}')
+    for at in range(runs):
+        session(f"s-{at}", CLEAN, at).save(tmp_path / "runs")
+    code, out, _ = run("runs", "--evaluate", "--config", "rules.toml")
+    lines = out.splitlines()
+    assert code == 1
+    assert lines.count("  verdict     fail, critical_unknown by is_json") == runs
+    assert lines.count("  no answer   is_json: not carried: the text that it is to read") == runs
+    assert lines.count("  skipped     is_short: not carried: no text of a recording is kept") == 1
+
+
 def test_an_open_verdict_says_what_it_waits_for(run: Callable[..., Said], tmp_path: Path) -> None:
     session("s-1", LOOPED).save(tmp_path)
     said = " ".join(run("s-1.jsonl", "--evaluate")[1].split())

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.harness.cli.own import Said
+from tests.harness.jobs.context_runs import run as context_run
 from tests.harness.jobs.session_files import Session, busy, put, trajectory, verdicts
 
 RECORD = Path("baselines/replay/mine.toml")
@@ -74,6 +78,64 @@ def test_the_worse_goes_on_record_by_name_and_reason_only(run: Callable[..., Sai
     assert accept(run, "--why", "a longer task", "--worse", "exposed_tokens")[0] == 0
     assert 'why = "a longer task"' in RECORD.read_text()
     assert run("--gate", "mine", "runs")[0] == 0
+
+
+@pytest.mark.parametrize("name", ["critical_violation_rate", "success", "prompt_tokens_peak"])
+def test_a_context_metric_may_move_for_the_worse_too(name: str, replay: Callable[..., Said], tmp_path: Path) -> None:
+    put(tmp_path / "runs" / "r.jsonl", context_run())
+    assert accept(replay)[0] == 0
+    head, _, rest = RECORD.read_text().partition(f"[metric.{name}]\n")
+    better = {"critical_violation_rate": 0, "success": 1, "prompt_tokens_peak": 1}[name]
+    RECORD.write_text(f"{head}[metric.{name}]\nvalue = {better}\n{rest[rest.index(chr(10)) + 1 :]}")
+    put(tmp_path / "runs" / "r.jsonl", context_run(passed=False, shown=()))
+    assert name in accept(replay)[2]
+    every = accept(replay)[2].removeprefix("loopladder: ").partition(":")[0].split(", ")
+    assert accept(replay, "--worse", *every, "--why", "meant")[0] == 0
+    assert 'why = "meant"' in RECORD.read_text().partition(f"[metric.{name}]")[2].partition("[")[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("recorded_requests", "recorded_requests has no better direction and is on no record, so --worse cannot name"),
+        ("critical_violatons", "did you mean critical_violations?"),
+        (
+            "critical_violations",
+            "Nothing was put on record: these runs have no critical_violations for --worse to move",
+        ),
+        (
+            "pass_k_windows",
+            "these runs have no pass_k_windows for --worse to move. See what they have: python -m harness",
+        ),
+    ],
+)
+def test_what_cannot_be_worse_is_refused_by_name(name: str, said: str, run: Callable[..., Said]) -> None:
+    accept(run)
+    before = RECORD.read_bytes()
+    code, _, err = accept(run, "--worse", name, "--why", "so")
+    assert code == 2
+    assert said in err
+    assert RECORD.read_bytes() == before
+
+
+def test_what_a_killed_accept_left_is_gone_after_the_next(run: Callable[..., Said]) -> None:
+    accept(run)
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    left = RECORD.with_name(f".{gone.pid}-0123abcd.tmp")
+    left.write_bytes(b"half")
+    os.utime(left, (0, 0))
+    assert accept(run)[0] == 0
+    assert list(RECORD.parent.iterdir()) == [RECORD]
+
+
+@pytest.mark.parametrize("words", [(), ("--gate", "mine"), ("--evaluate",)])
+def test_the_page_is_there_where_the_file_cannot_be_written(words: tuple[str, ...], run: Callable[..., Said]) -> None:
+    accept(run)
+    shown = run(*words, "runs")[1]
+    code, out, err = run(*words, "--json", "/proc/x.json", "runs")
+    assert (code, out) == (70, shown)
+    assert "/proc/x.json cannot be written" in err
 
 
 def test_a_metric_whose_name_went(run: Callable[..., Said]) -> None:

@@ -839,3 +839,17 @@ def test_a_second_reader_counts_the_authored_cases_alike() -> None:
 
 def _place(full: Any, request: Any) -> int:
     return [each.request_id for each in full.requests].index(request.request_id)
+
+
+def test_a_line_of_an_unknown_kind_that_holds_usage_is_a_fault() -> None:
+    whole = prompt("u1", None, 0) + answer("a1", "u1", "m1", 1)
+    strange = answer("a2", "a1", "m2", 2).replace(b'"type":"assistant"', b'"type":"assistant2"', 1)
+    assert told(whole + line("dream", "d1", "a1", 2)).codes == {"W_UNKNOWN_KIND"}
+    found = told(whole + strange)
+    assert found.codes == {"W_UNKNOWN_KIND", "E_BAD_LINE"}
+    assert "Pieces of unknown kinds that hold counts of tokens: 1." in " ".join(each.message for each in found.issues)
+
+
+def test_nul_bytes_in_the_middle_of_a_session_are_no_end_of_it() -> None:
+    (issue,) = told(prompt("u1", None, 0) + b"\0" * 9 + b"\n" + answer("a1", "u1", "m1", 1)).issues
+    assert issue.message == "Line 2 is nothing but NUL bytes, as after a crash, and was left out."

@@ -727,3 +727,10 @@ def test_the_real_rollout(cases: Path) -> None:
     assert {request.model for request in run.requests} == {None}
     assert (len(run.calls), len(run.turns), run.issues) == (400, 63, ())
     assert sum(call.outcome is Outcome.ERROR for call in run.calls) == 38
+
+
+def test_a_line_of_an_unknown_kind_that_holds_a_counter_is_a_fault() -> None:
+    assert codes(read(two_answers().event("dream"))) - codes(read(two_answers())) == {"W_UNKNOWN_KIND"}
+    info = {"total_token_usage": counts([30, 0, 3, 0, 33]), "last_token_usage": None}
+    strange = read(two_answers().event("token_counts", info=info))
+    assert codes(strange) - codes(read(two_answers())) == {"W_UNKNOWN_KIND", "E_BAD_LINE"}

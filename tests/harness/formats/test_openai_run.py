@@ -314,3 +314,27 @@ def test_a_row_says_its_case_and_what_an_evaluator_said_of_it() -> None:
 
 def test_rows_that_say_no_case_have_no_facts() -> None:
     assert read_json(LOG, {"response": chat("r1")}).facts == ()
+
+
+def test_what_is_none_of_its_kind_is_told_and_passes_nothing() -> None:
+    rows = [
+        {"case": "c", "response": chat("r1"), "success": True},
+        {"case": "c", "response": chat("r2"), "success": "no", "score": "3", "replicate": None},
+        {"case": "c", "response": chat("r3"), "success": True, "latency": -1, "timestamp": 1e308},
+        {"case": "d", "response": chat("r4"), "success": 0},
+        {"case": "d", "response": chat("r5"), "success": False, "latency": None, "timestamp": 0},
+    ]
+    run = read_bytes(LOG, lines(*rows))
+    assert [(each.case_id, each.success) for each in run.facts] == [("c", None), ("d", False)]
+    assert [(each.message, each.line) for each in run.issues] == [
+        ("The success of 2 records is nothing that it may be, and was left out.", 2),
+        ("The score of 1 record is nothing that it may be, and was left out.", 2),
+        ("The latency of 1 record is nothing that it may be, and was left out.", 3),
+        ("The timestamp of 1 record is nothing that it may be, and was left out.", 3),
+    ]
+    assert codes(run) == ["W_SCHEMA_DRIFT"] * 4
+
+
+def test_a_record_of_an_unknown_kind_that_holds_usage_is_a_fault() -> None:
+    strange = {"object": "chat.answer", "usage": usage()}
+    assert codes(read_bytes(LOG, lines(RECORDS[0], strange))) == ["E_BAD_LINE", "W_UNANSWERED_CALL", "W_UNKNOWN_KIND"]

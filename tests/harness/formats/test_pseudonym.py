@@ -114,3 +114,9 @@ def test_names_and_ids_are_kept_only_where_they_look_like_some() -> None:
     assert safe_id("msg_01-a.b:c") == "msg_01-a.b:c"
     assert safe_id("a b") == safe_id("a b") != safe_id("a c")
     assert safe_id("\ud800").startswith("id-")
+
+
+def test_a_variant_in_brackets_stays_at_the_end_of_a_name_alone() -> None:
+    assert safe_name("claude-sonnet-4-5[1m]") == "claude-sonnet-4-5[1m]"
+    assert safe_name("a[1m]b") == "a_1m_b"
+    assert safe_name("a[\x1b]") == "a___"

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -18,9 +18,11 @@ from harness.gating.ground import Ground
 from harness.gating.options import GateOptions
 from harness.gating.points import GatePoints, gate_points, gates_at
 from harness.gating.rows import compare_counts, label, restate, row_of, unmeasured
+from harness.gating.timed import TimedPoint
 from harness.jobs.gate import Gated, gate
 from harness.jobs.plan import PlannedPoint
 from harness.jobs.rows import project_catalog
+from harness.judge.sequence import PointJudge
 from harness.measure.answer import Answer
 from harness.measure.legs import Unavailable
 from harness.measure.legs.instructions import InstructionCount
@@ -28,8 +30,8 @@ from harness.project import load_project
 from harness.report.catalog_text import explain_text
 from kpis.registry import load
 from kpis.terms.claim import ClaimKind, ClaimState
-from kpis.terms.comparison import State
-from kpis.terms.kpi import Status
+from kpis.terms.comparison import Comparison, State
+from kpis.terms.kpi import Direction, Status
 from kpis.terms.reading import Leg
 from tests.harness.cli.own import Command
 from tests.harness.gating.test_gate_command import ROWS, SOURCE, git, states
@@ -284,7 +286,30 @@ def test_instructions_decide_where_a_kpi_gates_by_them(
     assert rows[Leg.MAIN].evidence[0].startswith("instructions a call: ")
     assert rows[Leg.MAIN].paths == ["mine.py"]
     assert rows[Leg.INSTRUCTIONS].state is state
-    assert (Leg.ALLOC_BLOCKS in rows) is (state in (State.REGRESSED, State.IMPROVED))
+    assert Leg.ALLOC_BLOCKS not in rows, "they cannot be counted, and nobody asked"
+
+
+def test_what_was_asked_for_and_cannot_be_counted_says_so(instructed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counting(monkeypatch, (1000.0, 1000.0), (1002.0, 1002.0))
+    (row,) = [row for row in gated(instructed, exact_legs=True).file.rows if row.leg is Leg.ALLOC_BLOCKS]
+    assert (row.state, row.evidence) == (State.VOID, ["There is no memray."])
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_of_a_slower_point_the_legs_that_cannot_be_counted_are_told_where_they_were_asked_for(
+    asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    none = Comparison(State.VOID, evidence=("There is no counter.",))
+    monkeypatch.setattr(localise, "_instructions", lambda *_words: (none, {}))
+    monkeypatch.setattr(
+        localise, "_allocations", lambda _ground, each, _limit: [row_of(each, none, leg=Leg.ALLOC_BLOCKS)]
+    )
+    monkeypatch.setattr(localise, "_functions", lambda *_words: ("slow",))
+    timed = TimedPoint(point("tool_call_p50_ns"), PointJudge(Direction.LOWER))
+    options = GateOptions(against="HEAD", exact_legs=asked)
+    functions, rows = localise.legs_of_suspects(cast("Ground", None), timed, Comparison(State.REGRESSED), options)
+    assert functions == ("slow",)
+    assert [row.leg for row in rows] == ([Leg.INSTRUCTIONS, Leg.ALLOC_BLOCKS] if asked else [])
 
 
 def test_without_a_counter_nothing_is_excluded(instructed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

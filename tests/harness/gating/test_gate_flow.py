@@ -129,13 +129,31 @@ def test_a_file_that_cannot_be_written_costs_no_pair(
             raise StoreError("The disk is full.")
 
         patch.setattr(job, "write_atomic", full)
-        with pytest.raises(StoreError):
-            gated(edited)
+        found = gated(edited)
+    assert (str(found.trouble), found.path) == ("The disk is full.", None)
+    assert found.file.verdict.passed, "what was judged is not lost"
+    assert "--resume" in found.notes[-1]
     (journal,) = edited.glob(".harness/runs/*.journal")
     assert journal.read_text().count('"pair ') == 16
     monkeypatch.setattr(timing, "run_pair", lambda *_words, **_more: pytest.fail("a pair was run again"))
     assert gated(edited, resume=True, strict=True).file.verdict.passed, "strictness is no part of the question"
     assert not journal.exists()
+
+
+@pytest.mark.parametrize("more", [(), ("--json", "mine.py/gate.json")])
+def test_a_verdict_is_printed_though_its_file_cannot_be_written(
+    more: tuple[str, ...], loopladder: Command, repository: Path
+) -> None:
+    (repository / "mine.py").write_text(SOURCE.replace("return 3", "return 4"))
+    if not more:
+        (repository / ".harness").mkdir()
+        (repository / ".harness" / "gates").write_text("in the way\n")
+    done = loopladder("gate", "--against", "HEAD", "--kpi", "work_count", *more, cwd=repository)
+    assert done.returncode == 70
+    assert "regressed: work_count: " in done.stdout
+    assert "fail: policy_gate" in done.stdout
+    assert ("mine.py" if more else ".harness/gates") in done.stderr.splitlines()[-1]
+    assert len(list(repository.glob(".harness/runs/*.journal"))) == (0 if more else 1)
 
 
 def test_a_resume_without_an_interrupted_gate_is_refused_as_that_of_a_run(loopladder: Command, edited: Path) -> None:

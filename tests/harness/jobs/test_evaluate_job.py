@@ -16,12 +16,13 @@ from harness.formats.limits import Limits
 from harness.jobs.evaluate import Answer, evaluate, evaluate_stream
 from harness.jobs.evaluate_config import Deployment, reference
 from harness.jobs.evaluate_ident import judged_by
+from harness.judge.evaluation.provenance import config_hash
 from harness.record.evaluation import EvaluationResponse
 from harness.record.evaluation_write import encode
 from kpis.terms.claim import VerdictState
 from kpis.terms.evaluation_case import CustomRule
 from kpis.terms.evaluation_settings import Settings
-from kpis.terms.evaluation_words import MOST_EVIDENCE, Correction, Severity
+from kpis.terms.evaluation_words import MOST_EVIDENCE, Correction, Need, Severity
 
 NOW = "2031-01-01T00:00:00.000Z"
 TEXT = "The retention sweep removes traces older than thirty days from the store. It runs at boot and then every day."
@@ -183,7 +184,7 @@ def test_the_published_hashes_of_the_rules_that_ran(bundle: str, ruleset: str, n
     """What ran is hashed whether or not it answered, and the version of a rule that is another than theirs with it."""
     (answer,) = answers({"output": TEXT, "eval_type": bundle}, deployment=DEPLOYMENTS[name])
     versions = {each["ruleVersion"] for each in answer.document["rule_results"]}
-    assert versions == ({1, 2} if name != "reference" and bundle in ("all", "safety") else {1})
+    assert versions == ({1, 2, 3} if name != "reference" and bundle in ("all", "safety") else {1})
     assert (answer.document["provenance"]["rulesetHash"] == ruleset) is (versions == {1})
 
 
@@ -348,3 +349,20 @@ def test_the_order_of_keys_is_no_other_question() -> None:
     one = Settings(rule_thresholds={"cost_threshold": 1, "min_length": 2})
     other = Settings(rule_thresholds={"min_length": 2, "cost_threshold": 1})
     assert judged_by(Deployment(one)) == judged_by(Deployment(other)) != judged_by(Deployment())
+
+
+def _choosing(number: float) -> Deployment:
+    rule = CustomRule("mine", "max_length", {"max": number}, weight=number)
+    settings = Settings(false_pass_cost=number, rule_thresholds={"max_tool_repeats": number})
+    return Deployment(settings, rules=(rule,))
+
+
+def test_the_spelling_of_a_number_is_no_other_question() -> None:
+    assert judged_by(_choosing(3)) == judged_by(_choosing(3.0)) != judged_by(_choosing(3.5))
+    assert judged_by(Deployment(Settings(defaults_gate=True))) != judged_by(Deployment())
+
+
+def test_the_order_of_what_is_required_is_no_other_configuration() -> None:
+    both = (Need.OUTPUT, Need.INPUT)
+    assert config_hash(Settings(required_evidence=both)) == config_hash(Settings(required_evidence=both[::-1]))
+    assert config_hash(Settings(required_evidence=both)) != config_hash(Settings(required_evidence=both[:1]))

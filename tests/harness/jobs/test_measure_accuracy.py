@@ -79,6 +79,9 @@ def test_a_corpus_of_ones_own_is_counted(tmp_path: Path) -> None:
         (HEAD.replace("no_pii", "no_pi"), r"no_pi is no detector \(did you mean no_pii\?\)"),
         (HEAD.replace("no_pii", "sentence_count"), "sentence_count is no detector"),
         (HEAD.replace("human-verified", "guesswork"), "is labelled guesswork; all files have to say the same one of"),
+        (HEAD.replace("no_pii", "x" * 3000), r"x{77}\.\.\. is no detector"),
+        (HEAD.replace("human-verified", "x" * 3000), r"is labelled x{77}\.\.\.; all files"),
+        (HEAD.replace('"rule"', '"zz": 1, "rule"'), "line 1: the first line has the unknown key zz"),
         (HEAD.replace("no_pii", "no_tool_loop"), "no_tool_loop gives no answer to a: no tool calls were sent"),
     ],
 )

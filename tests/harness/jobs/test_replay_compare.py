@@ -76,6 +76,14 @@ def test_a_metric_whose_larger_values_are_better(tmp_path: Path) -> None:
     assert (hit.tally.wins, hit.tally.losses) == (3, 0)
 
 
+def test_a_success_that_is_lost_is_worse(tmp_path: Path) -> None:
+    one = arm(tmp_path / "one", *((f"c{at}", at in (0, 1), 0, 100) for at in range(4)))
+    other = arm(tmp_path / "other", *((f"c{at}", at in (0, 2), 0, 100) for at in range(4)))
+    success = pair_of(compare(one, other), "success_ratio").tally
+    assert success is not None
+    assert (success.wins, success.ties, success.losses, success.skipped) == (1, 2, 1, 0)
+
+
 def test_replicates_without_a_number_are_numbered_in_their_order(tmp_path: Path) -> None:
     one = arm(tmp_path / "one", *[("c", True, None, 100 + at) for at in range(3)])
     other = arm(tmp_path / "other", *[("c", True, None, 200 + at) for at in range(2)])

@@ -91,6 +91,27 @@ def test_dominance_is_on_every_workload(tmp_path: Path, found: ComparedArms) -> 
     assert cheap.against[0].dominance is GateState.SATISFIED
 
 
+@pytest.mark.parametrize(("second", "parity"), [("--++", "satisfied"), ("+-++", "satisfied"), ("--+-", "violated")])
+def test_a_case_that_the_first_arm_never_passed_is_no_worse(second: str, parity: str, tmp_path: Path) -> None:
+    arms = {"a": grid(tmp_path / "a", "--++"), "b": grid(tmp_path / "b", second, prompt=50)}
+    (b,) = compare_arms(arms).against
+    assert (b.parity.value, b.dominance.value, b.unknown) == (parity, parity, 0)
+
+
+def test_a_case_that_nobody_judged_whole_stays_unknown(tmp_path: Path) -> None:
+    arms = {"a": grid(tmp_path / "a", "--+-"), "b": grid(tmp_path / "b", "?-+-", prompt=50)}
+    (b,) = compare_arms(arms).against
+    assert (b.parity, b.unknown) == (GateState.OPEN, 1)
+
+
+def test_what_stands_beside_the_cost_is_of_the_same_runs(tmp_path: Path) -> None:
+    """The first arm has a third case, and two of its four attempts in common passed."""
+    arms = {"a": grid(tmp_path / "a", "+--+++"), "b": grid(tmp_path / "b", "++++")}
+    a, b = compare_arms(arms).standings
+    assert (a.runs, a.attempts, a.judged, a.passed, a.success) == (6, 4, 4, 2, 0.5)
+    assert (b.runs, b.attempts, b.judged, b.passed, b.success) == (4, 4, 4, 4, 1)
+
+
 def test_a_transcript_has_no_gate_and_is_on_no_front(found: ComparedArms) -> None:
     assert (found.front.frontier, found.front.dominated, found.common) == ((), (), 6)
     assert "authority_loss_rate" in found.front.open["a"]
@@ -128,6 +149,8 @@ def test_the_file_is_as_published(tmp_path: Path) -> None:
     document = encoded(contexts, [compared])
     assert faults(document, replay_compare_schema()) == []
     assert document["against_first"][0]["context"]["available"] == "satisfied"
+    success = document["against_first"][0]["context"]["metrics"]["success"]["tally"]
+    assert (success["wins"], success["ties"], success["losses"]) == (0, 1, 0)
     document["against_first"][0]["context"]["available"] = "yes"
     assert faults(document, replay_compare_schema()) != []
 

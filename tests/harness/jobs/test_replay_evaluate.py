@@ -21,8 +21,9 @@ from harness.record.replay import encode
 from harness.record.replay_cache import ReplayCache
 from harness.record.replay_schema import replay_schema
 from kpis.prices import shipped_prices
+from kpis.terms.evaluation_case import CustomRule
 from kpis.terms.evaluation_settings import Settings
-from kpis.terms.evaluation_words import Need
+from kpis.terms.evaluation_words import Need, Severity
 from tests.harness.jobs.session_files import Session, authored, busy, put, subagent
 from tests.schema_check import faults
 
@@ -158,6 +159,30 @@ def test_a_critical_rule_without_an_answer_decides_as_the_settings_say(
     (document,) = evaluated(path, chosen=chosen)
     assert verdict(document) == told
     assert document["unanswered"] == [FAILURE]
+
+
+ZZ = CustomRule("no_zz", "regex_no_match", {"pattern": "zz"}, severity=Severity.CRITICAL)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "by"),
+    [
+        (Deployment(rules=(ZZ,)), ["no_zz"]),
+        (Deployment(rules=(replace(ZZ, severity=Severity.HIGH),)), ["no_zz"]),
+        (Deployment(Settings(critical_rules=["no_pii"])), ["no_pii"]),
+        (Deployment(Settings(critical_rules=["verbosity_ratio"])), ["verbosity_ratio"]),
+        (Deployment(Settings(rule_thresholds={"blocklist": ["x"]})), ["no_blocklist_words"]),
+        (Deployment(), []),
+        (Deployment(rules=(replace(ZZ, severity=None),)), []),
+        (Deployment(Settings(non_critical_rules=["no_pii"])), []),
+        (Deployment(Settings(critical_rules=["no_pii"], on_critical_skipped="pass")), []),
+    ],
+)
+def test_a_rule_that_was_chosen_to_decide_is_asked_though_no_text_is_kept(
+    chosen: Deployment, by: list[str], tmp_path: Path
+) -> None:
+    (document,) = evaluated(working(["done"]).save(tmp_path), chosen=chosen)
+    assert verdict(document) == (("unknown", "critical_unknown", by) if by else PASS)
 
 
 def test_another_question_about_a_run_has_another_id(tmp_path: Path) -> None:

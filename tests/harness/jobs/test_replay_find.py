@@ -10,7 +10,7 @@ import pytest
 
 from harness.jobs import replay_find
 from harness.jobs.replay_find import Finding, find, is_small
-from kpis.terms.trace import IssueCode
+from kpis.terms.trace import IssueCode, Severity
 from tests.harness.jobs.session_files import put
 
 ROOT = os.geteuid() == 0
@@ -138,3 +138,13 @@ def test_a_folder_that_may_not_be_read(tmp_path: Path) -> None:
         (tmp_path / "a").chmod(stat.S_IRWXU)
     assert named(found, tmp_path) == ["b"]
     assert "Permission denied" in found.issues[0].message
+
+
+def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+    put(tmp_path / "one", "{}")
+    (tmp_path / "gone").symlink_to(tmp_path / "nothing")
+    found = find([str(tmp_path)])
+    assert named(found, tmp_path) == ["one"]
+    (issue,) = found.issues
+    assert (issue.severity, issue.code) == (Severity.WARNING, IssueCode.E_UNREADABLE)
+    assert issue.message == f"{tmp_path / 'gone'} is a link that leads nowhere, and was passed over."

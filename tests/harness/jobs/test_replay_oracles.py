@@ -24,7 +24,8 @@ def checks(folder: Path, *told: dict[str, Any]) -> Oracles:
 
 
 def judge(folder: Path, *told: dict[str, Any]) -> Replayed:
-    return replay([str(folder / "runs")], Asked(shipped_prices(), oracles=checks(folder, *told)), processes=1)
+    oracles = checks(folder, *told) if told else {}
+    return replay([str(folder / "runs")], Asked(shipped_prices(), oracles=oracles), processes=1)
 
 
 def judgements(result: Replayed) -> dict[str, tuple[int, int]]:
@@ -103,13 +104,25 @@ def test_a_check_by_run_is_on_all_its_cases(tmp_path: Path) -> None:
     (run,) = judge(tmp_path).runs
     (failed,) = judge(tmp_path, {"run": run.run_id, "passed": False, "score": 9}, {"case": "1", "passed": True}).runs
     assert tallied(failed) == (2, 0)
-    assert [facts.score for facts in failed.facts] == [None, None], "a score of the whole run is of none of its cases"
+    assert [facts.score for facts in failed.facts] == [1, 1], "a score of the whole run is of none of its cases"
 
 
 def test_a_score_alone_leaves_the_recordings_verdict(tmp_path: Path) -> None:
     put(tmp_path / "runs" / "a.jsonl", verdicts("c", passed=True))
     (run,) = judge(tmp_path, {"case": "c", "score": 0.5}).runs
     assert (tallied(run), run.parts.efficiency.score_units) == ((1, 1), SCORE_UNIT // 2)
+
+
+def test_a_verdict_alone_leaves_the_recordings_score(tmp_path: Path) -> None:
+    put(tmp_path / "runs" / "r.json", simulations((0, 0, 1)))
+    (run,) = judge(tmp_path, {"case": "0", "passed": False}).runs
+    assert (tallied(run), run.parts.efficiency.score_units) == ((1, 0), SCORE_UNIT)
+
+
+def test_a_name_that_is_empty_is_told(tmp_path: Path) -> None:
+    put(tmp_path / "runs" / "a.jsonl", verdicts("c", passed=True))
+    (issue,) = judge(tmp_path, {"case": "", "passed": True}).issues
+    assert issue.message == "1 of 1 verdict matches no run: the first is on case with an empty name."
 
 
 def test_a_check_by_run_says_of_which_case_it_is(tmp_path: Path) -> None:
@@ -137,7 +150,7 @@ def test_a_check_by_run_may_number_a_replicate_and_not_change_a_case(tmp_path: P
     )
     assert attempts_of(result.runs[0].facts) == (Attempt(Unit("c", 2, None), success=True),)
     (issue,) = result.issues
-    assert issue.message == "1 of 2 verdicts match no run: the first is on run c.None.100, case e."
+    assert issue.message == "1 of 2 verdicts matches no run: the first is on run c.None.100, case e."
 
 
 def test_arms_tell_runs_of_one_case_apart(tmp_path: Path) -> None:
@@ -151,12 +164,10 @@ def test_arms_tell_runs_of_one_case_apart(tmp_path: Path) -> None:
 
 
 def test_what_concerns_one_arm_of_a_comparison(tmp_path: Path) -> None:
-    told = checks(
-        tmp_path, {"case": "c", "arm": "a"}, {"case": "c", "arm": "b"}, {"case": "c", "arm": "x"}, {"run": "r"}
-    )
+    told = checks(tmp_path, *({"case": "c", "arm": arm, "score": 1} for arm in "abx"), {"run": "r", "score": 1})
     assert of_arm(told, "b", ["a", "b"]) == {
-        ("case", "c"): [Check(2, None, "c"), Check(3, None, "c", None, "x")],
-        ("run", "r"): [Check(4, "r")],
+        ("case", "c"): [Check(2, None, "c", score=1), Check(3, None, "c", None, "x", score=1)],
+        ("run", "r"): [Check(4, "r", score=1)],
     }
 
 
@@ -201,6 +212,10 @@ def test_a_case_that_no_check_applies_to_is_not_judged(tmp_path: Path) -> None:
         ('{"run": 7}', "is no check (Expected `str | null`, got `int` - at `$.run`)"),
         ("[" * 100_000, "nests deeper than 64 levels"),
         ('{"case": "a", "replicate": 1e999}', "is no check ("),
+        ('{"case": "a"}', "says neither passed nor score, and not of which case a run is: write "),
+        ('{"run": "a", "oracle": "tests", "score": null}', "says neither passed nor score"),
+        ('{"run": "a", "passed": false, "passed": true}', "has passed twice, and nobody can say which is meant"),
+        ('{"run": "a", "passed": true, "pa\\u0073sed": true}', "has passed twice"),
     ],
 )
 def test_a_line_that_cannot_be_used_is_named(line: str, said: str, tmp_path: Path) -> None:
@@ -210,6 +225,13 @@ def test_a_line_that_cannot_be_used_is_named(line: str, said: str, tmp_path: Pat
     assert str(caught.value).startswith(f"{path}, line 3 ")
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("body", ["", "\n \n", "\ufeff"])
+def test_a_file_without_a_check_is_refused(body: str, tmp_path: Path) -> None:
+    path = put(tmp_path / "checks.jsonl", body.encode())
+    with pytest.raises(FormatError, match="has no check: write one a line"):
+        read_oracles(path)
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +110,32 @@ def test_looking_leaves_no_trace_in_a_project_that_never_measured(project: Proje
     (project.root / ".harness").rmdir()
     assert "mine" in project_catalog(project)
     assert not (project.root / ".harness").exists()
+
+
+def test_a_memory_that_is_a_pipe_is_neither_waited_for_nor_written_to(project: Project) -> None:
+    fresh = project_catalog(project)
+    memory = project.root / ".harness" / "rows.json"
+    memory.unlink()
+    os.mkfifo(memory)
+    reader = os.open(memory, os.O_RDONLY | os.O_NONBLOCK)  # with a reader there, a writer would go through
+    try:
+        assert project_catalog(project).kpis == fresh.kpis
+        assert os.read(reader, 1) == b""
+    finally:
+        os.close(reader)
+    assert project_catalog(project).kpis == fresh.kpis
+    assert memory.is_fifo()
+
+
+def test_a_memory_that_is_nested_too_deeply_is_passed_over(project: Project) -> None:
+    fresh = project_catalog(project)
+    (project.root / ".harness" / "rows.json").write_bytes(b"[" * 200_000)
+    assert project_catalog(project).kpis == fresh.kpis
+
+
+def test_rows_in_a_pipe_are_refused_and_not_waited_for(project: Project) -> None:
+    file = project.kpi_files[0]
+    file.unlink()
+    os.mkfifo(file)
+    with pytest.raises(CatalogError, match="cannot be read: it is no regular file"):
+        project_catalog(project)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
 from pathlib import Path
@@ -9,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from harness.jobs.compare_files import compare, judged
+from harness.record.gate_from import encode as encode_gate_from
 from harness.record.gate_samples import SCHEMA, samples_path
 from harness.record.ratchet import encode
 from harness.record.run import encode as encode_run
@@ -16,6 +19,7 @@ from harness.report.authority_numbers import resolve
 from kpis.terms.claim import Gap
 from tests.harness.cli.conftest import loopladder as loopladder
 from tests.harness.cli.own import Command
+from tests.harness.formats.benches import noise, pyperf, pytest_benchmark
 from tests.harness.gating.test_gate_command import SOURCE
 from tests.harness.gating.test_gate_command import repository as repository
 from tests.harness.jobs.recorded import SLUG, Lab
@@ -58,6 +62,48 @@ def test_of_an_unchanged_point_the_samples_hold_what_it_touches(loopladder: Comm
     assert touched["base"] == touched["head"]
     assert touched["files"] == len(file["head"]["touched"])
     assert claim["coverage"] == {"wanted": 1, "seen": 1, "missing": []}
+
+
+def from_files(folder: Path, base: object, head: object) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The document of ``gate --from``, and the two files by their sha256; the head is packed."""
+    blobs = json.dumps(base).encode(), gzip.compress(json.dumps(head).encode())
+    for name, blob in zip(("a.json", "b.json.gz"), blobs, strict=True):
+        (folder / name).write_bytes(blob)
+    document = json.loads(encode_gate_from(judged(compare(folder / "a.json", folder / "b.json.gz"))))
+    digests = [hashlib.sha256(blob).hexdigest() for blob in blobs]
+    assert [document["base"], document["head"]] == [
+        {"file": str(folder / name), "sha256": digest}
+        for name, digest in zip(("a.json", "b.json.gz"), digests, strict=True)
+    ]
+    return document, dict(zip(digests, (base, head), strict=True))
+
+
+def test_a_comparison_of_two_files_points_into_both(tmp_path: Path) -> None:
+    base = pyperf({"parse": noise(21, seed=1), "plan": noise(10, seed=2), "old": noise(21, seed=3)})
+    slow = [value * 2 for value in noise(25, seed=4)]
+    head = pyperf({"new": noise(21, seed=5), "plan": noise(10, seed=6), "parse": slow})
+    document, files = from_files(tmp_path, base, head)
+    claims = {claim["rule"]: claim for claim in document["claims"]}
+    names = {each: [resolve(files[a], p)["metadata"]["name"] for a, p in rests_on(claims[each])] for each in claims}
+    assert names == {"parse": ["parse"] * 2, "plan": ["plan"] * 2, "old": ["old"], "new": ["new"]}
+    assert [place[0] for place in rests_on(claims["parse"])] == list(files)
+    assert claims["parse"]["state"] == "fired"
+    counts = {each: (claims[each]["coverage"]["seen"], claims[each]["coverage"]["wanted"]) for each in claims}
+    assert counts == {"parse": (21, 20), "plan": (10, 20), "old": (0, 20), "new": (0, 20)}
+
+
+def test_so_does_one_of_two_files_of_pytest_benchmark(tmp_path: Path) -> None:
+    base = pytest_benchmark({"t.py::a": [1.0, 1.1], "t.py::b": [1.0, 1.2]})
+    document, files = from_files(tmp_path, base, pytest_benchmark({"t.py::b": [1.0], "t.py::a": [1.0]}))
+    for claim in document["claims"]:
+        assert [resolve(files[a], p)["fullname"] for a, p in rests_on(claim)] == [claim["rule"]] * 2
+        assert claim["coverage"] == {"wanted": 20, "seen": 1, "missing": []}
+
+
+def test_an_amount_that_repeats_is_wanted_twice(tmp_path: Path) -> None:
+    base, head = pyperf({"size": [100.0] * 2}, unit="byte"), pyperf({"size": [200.0] * 3}, unit="byte")
+    (claim,) = from_files(tmp_path, base, head)[0]["claims"]
+    assert (claim["state"], claim["coverage"]) == ("fired", {"wanted": 2, "seen": 2, "missing": []})
 
 
 def test_a_ratchet_points_to_the_run_and_to_the_sessions_on_record(tmp_path: Path) -> None:

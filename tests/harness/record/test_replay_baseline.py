@@ -97,6 +97,12 @@ HEAD = 'schema = "harness.replay-baseline/1"\nruns = 1\n'
         (HEAD + "[metric.a]\nvalue = true\n", "is no value"),
         (HEAD + f"[metric.a]\nvalue = 1{'0' * 400}\n", "is no value"),
         (HEAD + "[metric.a]\nvalue = 2026-01-01\n", "is no value"),
+        (HEAD + "[metric.success_ratio]\nvalue = 7.5\n", "metric success_ratio was edited by hand: it is never 7.5"),
+        (HEAD + "[metric.cache_hit_ratio_normal]\nvalue = -0.1\n", "it is never -0.1"),
+        (HEAD + "[metric.output_tokens]\nvalue = -400\n", "it is never -400"),
+        (HEAD + "[metric.output_tokens]\nvalue = 6e23\n", "it is never 6e+23"),
+        (HEAD + "[metric.tool_errors]\nvalue = -1\n", "it is never -1"),
+        (HEAD + "[metric.cost_computed_usd]\nvalue = -0.5\n", "it is never -0.5"),
     ],
 )
 def test_what_we_did_not_write_is_refused(body: str, said: str, tmp_path: Path) -> None:
@@ -106,6 +112,17 @@ def test_what_we_did_not_write_is_refused(body: str, said: str, tmp_path: Path) 
     assert said in str(caught.value)
     assert str(path) in str(caught.value)
     assert str(caught.value).rpartition("git ")[1], "the sentence ends with a command"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("score_per_action", -3), ("success_ratio", 1), ("pma_all_pairs", 1.638), ("exposed_main_median", 2.5), ("a", -9)],
+)
+def test_what_a_metric_may_be_is_read(name: str, value: float, tmp_path: Path) -> None:
+    path = put(tmp_path / "x.toml", f"{HEAD}[metric.{name}]\nvalue = {value}\n")
+    read = read_baseline(path)
+    assert read is not None
+    assert read.metrics[name].value == value
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.record.atomic import sweep_dead
 from harness.record.lock import RunLock
 from harness.record.run import decode
 from harness.record.store import (
@@ -36,6 +37,23 @@ def test_a_file_is_written_and_replaced_and_nothing_else_appears(tmp_path: Path)
     write_atomic(target, b"two")
     assert target.read_bytes() == b"two"
     assert list(target.parent.iterdir()) == [target]
+
+
+def test_what_a_killed_writer_left_is_swept(tmp_path: Path) -> None:
+    """Only what bears our name, is old, is a plain file, and whose process is gone."""
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    dead, young = f".{gone.pid}-0123abcd.tmp", f".{gone.pid}-0123abce.tmp"
+    kept = {young, f".{os.getpid()}-0123abcd.tmp", f".{gone.pid}-xyz.tmp", "x.tmp", "mine.toml", ".1-00000000.tmp"}
+    for name in (dead, *kept):
+        (tmp_path / name).write_bytes(b"x")
+        os.utime(tmp_path / name, (0, 0))
+    (tmp_path / young).touch()
+    (tmp_path / f".{gone.pid}-0123abcf.tmp").mkdir()
+    os.utime(tmp_path / f".{gone.pid}-0123abcf.tmp", (0, 0))
+    sweep_dead(tmp_path)
+    assert {each.name for each in tmp_path.iterdir()} == kept | {f".{gone.pid}-0123abcf.tmp"}
+    sweep_dead(tmp_path / "nowhere")
 
 
 def test_the_mode_is_that_of_an_ordinary_file_and_an_existing_one_is_kept(tmp_path: Path) -> None:
@@ -291,6 +309,33 @@ def test_the_state_folder_ignores_itself(tmp_path: Path) -> None:
     assert (tmp_path / ".harness" / ".gitignore").read_text() == "*\n"
 
 
+def test_what_a_full_disk_left_of_the_ignore_file_is_written_again(tmp_path: Path) -> None:
+    ignore = state_dir(tmp_path) / ".gitignore"
+    ignore.write_bytes(b"")
+    state_dir(tmp_path)
+    assert ignore.read_text() == "*\n"
+    assert list(ignore.parent.iterdir()) == [ignore]
+    ignore.write_text("runs\n")
+    state_dir(tmp_path)
+    assert ignore.read_text() == "runs\n", "what somebody chose stays"
+
+
+def test_no_half_of_the_ignore_file_is_ever_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_handle: int, _blob: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("harness.record.atomic.write_all", full)
+    with pytest.raises(StoreError, match="gitignore"):
+        state_dir(tmp_path)
+    assert not list((tmp_path / ".harness").iterdir())
+
+
+def test_an_ignore_file_that_is_a_pipe_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / ".harness").mkdir()
+    os.mkfifo(tmp_path / ".harness" / ".gitignore")
+    assert state_dir(tmp_path).is_dir()
+
+
 def test_an_id_is_the_second_in_utc_and_unlike_the_next() -> None:
     there = datetime(2026, 11, 30, 7, 20, 31, tzinfo=timezone(timedelta(hours=2)))
     assert new_id(there).startswith("20261130T052031Z-")
@@ -326,10 +371,14 @@ def test_a_state_folder_that_is_closed_is_the_one_that_is_named(
 ) -> None:
     (tmp_path / ".harness").mkdir()
 
-    def denied(_path: Path) -> bool:
-        raise PermissionError(errno.EACCES, "Permission denied")
+    real = Path.stat
 
-    monkeypatch.setattr(Path, "exists", denied)  # the tests may run as one who may read everything
+    def denied(path: Path, **more: bool) -> os.stat_result:
+        if path.name == ".gitignore":
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return real(path, **more)
+
+    monkeypatch.setattr(Path, "stat", denied)  # the tests may run as one who may read everything
     with pytest.raises(StoreError) as refused:
         state_dir(tmp_path)
     folder = tmp_path / ".harness"

@@ -50,3 +50,9 @@ def test_what_no_call_says_is_a_dash_and_a_sentence() -> None:
     said = " ".join(" ".join(rows).split())
     assert "3 calls do not say how large the result was, which is in the row of the prompt." in said
     assert "not say how large" not in " ".join(table({"Read": CarriedRow(1, 10)}, "tool"))
+
+
+def test_where_a_prompt_is_not_known_the_sentence_says_what_is_in_a_row() -> None:
+    said = " ".join(" ".join(table({"Read": CarriedRow(calls=1, unsized=1)}, "tool", unknown=1)).split())
+    assert "1 call does not say how large the result was or stands beside a prompt that is not known" in said
+    assert "1 request does not say the whole prompt, whose tokens are in no row; the known cost is." in said

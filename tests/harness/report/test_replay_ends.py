@@ -57,7 +57,7 @@ def test_two_arms(verbose: bool, tmp_path: Path) -> None:
     assert "exposed_tokens 300 360 median -10, mean -10 [-10, -10]; better 3, alike 0, worse 0" in whole
     assert "passed by both 1, by the first alone 1, by the second alone 0, by neither 1" in said
     assert said[-1] == "not non-inferior: some pairs were passed by the first arm alone."
-    assert ("--verbose shows them" in whole) is not verbose
+    assert ("metrics are the same in both, and " in whole) is not verbose
     assert ("cost_computed_usd unknown unknown no pair has both" in whole) is verbose
 
 
@@ -78,7 +78,8 @@ def test_what_is_not_judged_is_told(tmp_path: Path) -> None:
     assert "2 pairs not judged in both arms, and in no cell of these." in said
     assert "1 verdict without a partner, and in no cell of these." in said
     assert "open: 2 pairs may yet be passed by the first arm alone." in said
-    assert "b: 2 of 2 verdicts passed, 2 not judged, " in said
+    assert "all arms, over 3 runs that each of them has a: 2 of 3 verdicts passed, cost" in said
+    assert "b: 1 of 1 verdict passed, 2 not judged, " in said, "its fourth run is in no other arm"
 
 
 def test_three_arms(tmp_path: Path) -> None:

@@ -138,7 +138,9 @@ def test_rows_of_an_attribution_add_up_in_words(tmp_path: Path) -> None:
     said = page(tmp_path, "tool")
     assert "(system prompt, tool...  " in said
     assert "All rows add up to 268.4 k prompt and 2,797 output tokens, $0.4679." in " ".join(said.split())
-    assert "4 requests do not say the whole prompt, which is in no row." in " ".join(said.split())
+    assert "4 requests do not say the whole prompt, whose tokens are in no row; the known cost is." in " ".join(
+        said.split()
+    )
     assert "3 requests have no price and no cost here." in " ".join(said.split())
 
 

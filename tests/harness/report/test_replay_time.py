@@ -97,3 +97,13 @@ def test_of_a_long_path_the_end_is_kept_and_all_of_it_where_everything_is_asked_
 
 def test_of_no_turn_there_is_no_table() -> None:
     assert turns_of() == []
+
+
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_no_two_columns_touch(width: int) -> None:
+    parts = LedgerParts(wall=4 * 640_000, model=640_000, tool=640_000, user_idle=640_000, unattributed=640_000)
+    stream = io.StringIO()
+    run = RunResult("r", "x", (), (), (), (), RunParts(), turns=(TurnLedger(0, 0, parts),))
+    render_turns([run], console_on(stream, width), verbose=False)
+    row = stream.getvalue().splitlines()[-1]
+    assert re.findall(r"\d+ min \d\d s(?: |$)", row) == ["42 min 40 s ", *["10 min 40 s "] * 3, "10 min 40 s"]

@@ -23,6 +23,7 @@ from kpis.formulas.paired.permutation import MOST_EXACT, blocks_of, exact, permu
 from kpis.formulas.paired.tally import tally
 from kpis.terms.context_run import RunHeader, Tokenizer
 from kpis.terms.context_words import PriceBasis
+from kpis.terms.kpi import Direction
 
 
 class TestBootstrap:
@@ -61,11 +62,27 @@ def test_a_distribution_without_values_has_only_a_count() -> None:
 
 class TestTally:
     def test_lower_wins_and_a_band_ties(self) -> None:
-        made = tally([0.5, 1.005, 1.5, 1, 1], [1, 1, 1, 0, -1])
-        assert (made.wins, made.ties, made.losses, made.skipped) == (1, 1, 1, 2)
+        made = tally([0.5, 1.005, 1.5, 1], [1, 1, 1, -1])
+        assert (made.wins, made.ties, made.losses, made.skipped) == (1, 1, 1, 1)
         assert tally([0.98], [1], tie_band=0.05).ties == 1
         edges = tally([0.5, 1.5], [1, 1], tie_band=0.5)
         assert (edges.wins, edges.ties, edges.losses) == (0, 2, 0)
+
+    def test_the_band_is_of_the_baseline_where_higher_wins_too(self) -> None:
+        """102 to 100 is a loss of 1.96 %, and 100 to 101 no win; of the candidate's 99 the band would be narrower."""
+        made = tally([1, 0, 100, 101, 99, 98.9], [0, 1, 102, 100, 100, 100], better=Direction.HIGHER)
+        assert (made.wins, made.ties, made.losses, made.skipped) == (1, 2, 3, 0)
+
+    @pytest.mark.parametrize(("better", "counts"), [(Direction.LOWER, (0, 2, 1)), (Direction.HIGHER, (1, 2, 0))])
+    def test_what_leaves_0_leaves_every_band(self, better: Direction, counts: tuple[int, int, int]) -> None:
+        made = tally([0, 3, -2], [0, 0, -2], tie_band=9, better=better)
+        assert (made.wins, made.ties, made.losses) == counts
+        assert made.skipped == 0
+        assert tally([0, 3], [0, 0], mode=Mode.REFERENCE).skipped == 2
+
+    def test_without_a_better_direction_nothing_wins(self) -> None:
+        with pytest.raises(ValueError, match="no wins"):
+            tally([1], [1], better=Direction.NEUTRAL)
 
     def test_runs_without_partner_are_no_pairs(self) -> None:
         with pytest.raises(ValueError, match="no pairs"):

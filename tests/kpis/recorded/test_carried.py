@@ -10,7 +10,7 @@ from kpis.formulas.recorded.carried import BY, NO_FILE, RESIDUAL, CarriedParts, 
 from kpis.formulas.recorded.shares import split
 from kpis.formulas.recorded.view import view_of
 from kpis.terms.recorded import RecordedRun
-from kpis.terms.trace import Recording, Thread, ThreadKind, ToolOp
+from kpis.terms.trace import Recording, Thread, ThreadKind, Tokens, ToolOp
 from tests.kpis.recorded.runs import TABLE, call, compaction, recorded_runs, request, run
 
 
@@ -170,3 +170,15 @@ def test_shares_are_whole_and_within_one_of_their_quota(whole: int, weights: lis
 def test_a_share_of_less_than_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="at least 0"):
         split(3, [1, -1])
+
+
+def test_a_result_in_a_prompt_that_is_not_known_has_no_size_of_its_own() -> None:
+    """The prompt before the call, or the one after it, does not say its cached part: nothing tells the growth."""
+    dark = Tokens(fresh_in=500, out_total=1)
+    for at in range(3):
+        requests = [request(n, tokens=dark) if n in (at, 2) else each for n, each in enumerate(BASE)]
+        found = by(run(requests, [call(0, 0)]), "tool").rows["Read"]
+        assert (found.calls, found.unsized) == (1, int(at < 2)), at
+    requests = [BASE[0], request(1, tokens=dark)]
+    assert by(run(requests, [call(0, 0)]), "tool").rows["Read"].unsized == 1
+    assert by(run([request(0, tokens=dark)], [call(0, 0)]), "tool").rows["Read"].unsized == 0, "it was never sent"

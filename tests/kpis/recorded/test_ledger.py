@@ -179,3 +179,13 @@ def test_a_union_holds_the_same_instants_in_spans_that_do_not_touch(spans: list[
     inside = {at for low, high in spans for at in range(low, high)}
     assert {at for low, high in joined for at in range(low, high)} == inside
     assert all(one[1] < other[0] for one, other in pairwise(joined))
+
+
+def test_logs_with_one_time_a_record_say_nothing_of_the_models_time() -> None:
+    """An answer is written down when it was asked for; in the hour between nobody knows of any work."""
+    requests = [request(n, at=n * 100) for n in range(3)]
+    turns = [Turn("main", n, UserKind.HUMAN, n * 100) for n in range(3)]
+    assert spent(run(requests, turns=turns)) == {"user_idle": 200}
+    assert spent(run(requests, turns=turns[:1])) == {"unattributed": 200}
+    ran = [call(0, 0, t_start=0, t_end=100)]
+    assert spent(run(requests, ran, turns=turns[:1])) == {"tool": 100, "unattributed": 100}

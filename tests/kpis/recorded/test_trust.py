@@ -22,7 +22,7 @@ def test_no_output_at_all_is_not_recorded() -> None:
     found = parts(run([HELD]))
     assert found.trust.level is Trust.NOT_RECORDED
     assert metrics(found)["output_observed_ratio"].value == 0
-    assert "1 of 1 requests hold an output that their client never updated." in found.trust.reasons()
+    assert "1 of 1 request holds an output that its client never updated." in found.trust.reasons()
 
 
 def test_some_output_is_a_lower_bound() -> None:

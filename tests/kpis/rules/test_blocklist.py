@@ -32,7 +32,15 @@ def test_a_phrase_is_found_over_the_end_of_a_line_where_it_is_and_the_reference_
     assert not fires(BLOCK, "how to\nhack", reference=True)
 
 
-@pytest.mark.parametrize("listed", ["secret plan", {"secret plan": 1}, 5, [["secret plan"]], ["a", 5], ["a", ""]])
+def test_the_reference_finds_white_space_and_we_do_not_look_for_it() -> None:
+    assert fires(BLOCK, "a b", reference=True, call={"blocklist": [" "]})
+    with pytest.raises(ThresholdError, match="entry 1 of blocklist is white space"):
+        claim(BLOCK, "a b", call={"blocklist": [" "]})
+
+
+@pytest.mark.parametrize(
+    "listed", ["secret plan", {"secret plan": 1}, 5, [["secret plan"]], ["a", 5], ["a", ""], ["a", "  "]]
+)
 def test_a_list_that_is_none_is_no_answer(listed: object) -> None:
     case = Case("the secret plan", eval_type=Bundle.SAFETY, settings=Settings(per_call={"blocklist": listed}))
     skip = next(found.claim.skip for found in findings(case) if found.rule.name == BLOCK)

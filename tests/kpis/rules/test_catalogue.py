@@ -51,7 +51,7 @@ def test_each_rule_declares_what_it_is() -> None:
 
 def test_rules_of_another_version_are_those_that_changed_since_they_were_measured() -> None:
     later = {rule.facts.name: rule.facts.version for rule in BUILT_IN if rule.facts.version != 1}
-    assert later == {"no_hallucination_markers": 2, "no_silent_tool_failure": 2}
+    assert later == {"no_hallucination_markers": 3, "no_silent_tool_failure": 2}
     assert {(rule.facts.custom, rule.facts.rule_id) for rule in BUILT_IN} == {(False, None)}
 
 

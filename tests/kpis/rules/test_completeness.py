@@ -27,9 +27,11 @@ def test_one_short_of_a_long_minimum_is_not_all_but_one() -> None:
     assert claim(LENGTH, "x" * 999, deployment={"min_output_length": 1000}).score == 0.99
 
 
-def test_a_length_counts_utf16_units() -> None:
-    found = claim(LENGTH, "\U0001f600" * 25)
-    assert found.value == Value("length", "chars", 50)
+@pytest.mark.parametrize(("reference", "length"), [(False, 25), (True, 50)])
+@pytest.mark.parametrize("rule", [LENGTH, "non_empty_output"])
+def test_correction_characters_are_counted(rule: str, reference: bool, length: int) -> None:
+    found = claim(rule, "\U0001f600" * 25, reference=reference)
+    assert found.value == Value("length", "chars", length)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ EACH: list[tuple[str, str, dict[str, object], ClaimState, float]] = [
     ("order 42", "regex_no_match", {"pattern": r"\d+"}, FIRED, 0.0),
     ("abcd", "min_length", {"min_length": 4}, QUIET, 1.0),
     ("abc", "min_length", {"length": 4}, FIRED, 0.75),
-    ("\U0001f600\U0001f600", "min_length", {"min": 4}, QUIET, 1.0),
+    ("\U0001f600\U0001f600", "min_length", {"min": 4}, FIRED, 0.5),
     ("abcd", "max_length", {"max_length": 4}, QUIET, 1.0),
     ("abcdefgh", "max_length", {"max": 4}, FIRED, 0.5),
     ("Red and blue", "contains_keywords", {"keywords": ["red", "BLUE"]}, QUIET, 1.0),
@@ -36,6 +36,16 @@ EACH: list[tuple[str, str, dict[str, object], ClaimState, float]] = [
     ("Red", "excludes_keywords", {"keywords": ["blue"]}, QUIET, 1.0),
     ("Red", "excludes_keywords", {"keywords": ["blue", "RED"]}, FIRED, 0.0),
     ('{"a": 1}', "json_schema", {}, QUIET, 1.0),
+    ("\U0001f600\U0001f600", "max_length", {"max": 2}, QUIET, 1.0),
+    ("a gua\u200brantee", "excludes_keywords", {"keywords": ["guarantee"]}, FIRED, 0.0),
+    ("money back\nguarantee", "excludes_keywords", {"keywords": ["back guarantee"]}, FIRED, 0.0),
+    ("money back\nguarantee", "contains_keywords", {"keywords": ["back  guarantee"]}, QUIET, 1.0),
+    ("\u0130STANBUL", "excludes_keywords", {"keywords": ["istanbul"]}, FIRED, 0.0),
+    ("1e400", "json_schema", {"schema": {"type": "number"}}, QUIET, 1.0),
+    ("1e400", "json_schema", {"schema": {"type": "integer", "maximum": 5}}, FIRED, 0.0),
+    ("9" * 400, "json_schema", {"schema": {"type": "integer", "minimum": 5}}, QUIET, 1.0),
+    ("true", "json_schema", {"schema": {"type": ["number", "integer"]}}, FIRED, 0.0),
+    ('"x@y"', "json_schema", {"schema": {"format": "date"}}, QUIET, 1.0),
     ('{"a": NaN}', "json_schema", {}, FIRED, 0.0),
     ("no json", "json_schema", {"schema": {"type": "object"}}, FIRED, 0.0),
     ('{"a": 1}', "json_schema", {"schema": {"required": ["b"]}}, FIRED, 0.0),
@@ -96,6 +106,8 @@ EMPTY: list[tuple[str, dict[str, object], str]] = [
     ("regex_no_match", {"pattern": "(?i)"}, "the pattern is empty"),
     ("contains_keywords", {"keywords": ["a", ""]}, "entry 2 of keywords is empty"),
     ("excludes_keywords", {"keywords": [""]}, "entry 1 of keywords is empty"),
+    ("excludes_keywords", {"keywords": ["b", " \t"]}, "entry 2 of keywords is empty, or nothing in it can be seen"),
+    ("excludes_keywords", {"keywords": ["\u200b"]}, "entry 1 of keywords is empty, or nothing in it can be seen"),
     ("contains_keywords", {"keywords": ["a"], "threshold": 0}, "above 0, and 1 at most"),
     ("contains_keywords", {"keywords": ["a"], "threshold": -1}, "above 0, and 1 at most"),
     ("contains_keywords", {"keywords": ["a"], "threshold": 1.5}, "above 0, and 1 at most"),
@@ -109,6 +121,35 @@ def test_correction_asks_for_something(kind: str, config: dict[str, object], sai
     assert skip.skip_class is SkipClass.CONFIG_INVALID
     assert said in skip.reason
     assert custom("aaa", kind, config, reference=True).claim.skip is None
+
+
+@pytest.mark.parametrize(
+    ("output", "kind", "config"),
+    [
+        ("\U0001f600\U0001f600", "min_length", {"min": 4}),
+        ("a gua\u200brantee", "excludes_keywords", {"keywords": ["guarantee"]}),
+        ("\u0130STANBUL", "excludes_keywords", {"keywords": ["istanbul"]}),
+    ],
+)
+def test_corrections_of_written_rules(output: str, kind: str, config: dict[str, object]) -> None:
+    assert custom(output, kind, config, reference=True).claim.state is QUIET
+    assert custom(output, kind, config).claim.state is FIRED
+
+
+def test_an_output_with_a_key_twice_has_no_shape() -> None:
+    output, integer = '[{"a": "x", "a": 1}]', {"items": {"properties": {"a": {"type": "integer"}}}}
+    found = custom(output, "json_schema", {"schema": integer}).claim
+    assert (found.state, found.note) == (FIRED, "The output has a key twice in one object")
+    assert custom(output, "json_schema", {}).claim.state is QUIET, "it is JSON, and no shape was asked"
+    assert custom(output, "json_schema", {"schema": integer}, reference=True).claim.state is QUIET
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [(["a"], "1 forbidden keyword is there"), (["a", "b"], "2 forbidden keywords are there")],
+)
+def test_keywords_are_counted_in_words(words: list[str], said: str) -> None:
+    assert custom("a b", "excludes_keywords", {"keywords": words}).claim.note == said
 
 
 def test_only_what_was_held_against_a_schema_is_of_its_shape() -> None:

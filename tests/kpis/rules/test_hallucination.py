@@ -30,7 +30,7 @@ CONTRADICTED = [
     ("threshold-flip", "Alert fires below 90 %.", "Fires above 90 %."),
     ("modality-strengthening", "You may restart it.", "You must restart it."),
     ("false-absence-claim", "Refunds take 3 days.", "The document does not mention refunds."),
-    ("ungrounded-attribution", "Mara Brandt: I would keep it.", "According to Peter Novik, it stays."),
+    ("ungrounded-attribution", "Mara Brandt: I would keep the search.", "According to Peter Novik, the search stays."),
     ("forbidden-recommendation", "Never use eval.", "Use eval to read the file."),
 ]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,13 @@ def nested(folder: Path, depth: int) -> None:
         os.close(handle)
         handle = inner
     os.close(handle)
+
+
+def fixed(place: Path, sign: str) -> None:
+    """Make it immutable (``i``) or append-only (``a``), where that is possible."""
+    command = ["chattr", f"+{sign}", str(place)]
+    if shutil.which("chattr") is None or subprocess.run(command, check=False, capture_output=True).returncode:
+        pytest.skip("this process may set no such attribute here")
 
 
 @pytest.fixture
@@ -45,6 +54,53 @@ def test_folders_that_are_closed_to_their_owner_go(folder: Path) -> None:
         (folder / place).chmod(mode)
     assert removed(folder)
     assert not folder.exists()
+
+
+@pytest.mark.parametrize("sign", ["i", "a"])
+@pytest.mark.parametrize("where", ["file", "a/file", "a/b/file", "a", "a/b", "a/b/c", "."])
+def test_what_is_immutable_or_append_only_goes(folder: Path, where: str, sign: str) -> None:
+    (folder / "a" / "b" / "c").mkdir(parents=True)
+    for name in ("file", "a/file", "a/b/file"):
+        (folder / name).write_text("x")
+    fixed(folder / where, sign)
+    assert removed(folder)
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize("sign", ["i", "a"])
+def test_the_mark_and_a_file_in_the_folders_place_go_too(folder: Path, sign: str) -> None:
+    for name in ("mark", "alone"):
+        (folder / name).write_text("x")
+        fixed(folder / name, sign)
+    assert removed(folder / "alone")
+    assert removed(folder, "mark")
+    assert not folder.exists()
+
+
+def test_a_file_with_a_name_elsewhere_keeps_its_attributes_there(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.write_text("precious")
+    (folder / "link").hardlink_to(other)
+    (folder / "again").hardlink_to(other)
+    fixed(other, "i")
+    assert removed(folder)
+    with pytest.raises(PermissionError):
+        other.unlink()
+    subprocess.run(["chattr", "-i", str(other)], check=True)
+    assert other.read_text() == "precious"
+
+
+def test_what_this_process_may_not_loosen_stays_and_it_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "file").write_text("x")
+
+    def refusing(name: object, **places: object) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "unlink", refusing)
+        assert not removed(folder)
+    assert (folder / "file").read_text() == "x"
+    assert removed(folder)
 
 
 def test_no_link_is_followed(folder: Path, tmp_path: Path) -> None:

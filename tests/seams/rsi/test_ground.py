@@ -77,9 +77,34 @@ def test_a_reference_that_names_no_commit_is_refused(repo_of_one: Repo, name: st
     refused(repo_of_one.charge(reference=name), "There is no commit named")
 
 
-@pytest.mark.parametrize("branch", ["main", "-x", "a b", "x.lock", "", "a\0b", "a..b"])
+@pytest.mark.parametrize("branch", ["main", "-x", "a b", "x.lock", "", "a\0b", "a..b", "HEAD", "@"])
 def test_a_branch_that_is_taken_or_no_branch_is_refused(repo_of_one: Repo, branch: str) -> None:
     refused(repo_of_one.charge(branch=branch), "There is a branch main already" if branch == "main" else "is no name")
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize(
+    ("branch", "other"),
+    [("main/x", "main"), ("main/x/y", "main"), ("a", "a/b/c"), ("a/b", "a/b/c"), ("a/b/c/d", "a/b/c")],
+)
+def test_a_branch_that_another_leaves_no_room_for_is_refused(
+    repo_of_one: Repo, branch: str, other: str, packed: bool
+) -> None:
+    repo_of_one.git("branch", "a/b/c")
+    if packed:
+        repo_of_one.git("pack-refs", "--all")
+    refused(repo_of_one.charge(branch=branch), rf"There is a branch {other} already, and git keeps no {branch} beside")
+    assert not repo_of_one.journal.exists()
+
+
+def test_a_branch_beside_others_whose_names_begin_alike_is_made(repo_of_one: Repo) -> None:
+    for name in ("ab", "a/b"):
+        repo_of_one.git("branch", name)
+    repo_of_one.git("tag", "a/c")
+    for branch in ("a/c/d", "abc", "HEAD/x"):
+        assert LOOP.run(repo_of_one.charge(branch=branch), [metric(2)]).kept == 1
+    assert {"heads/a/c/d", "abc", "HEAD/x"} & repo_of_one.branches() >= {"abc", "HEAD/x"}
+    assert repo_of_one.git("show", "refs/heads/a/c/d:metric") == "2"
 
 
 def test_a_second_loop_does_not_build_on_the_first_ones_branch(repo_of_one: Repo) -> None:

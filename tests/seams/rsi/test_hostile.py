@@ -13,8 +13,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from seams.contract.rsi_loop import Trend
 from seams.engines import git
-from seams.rsi import journal, session
+from seams.rsi import journal, session, worktrees
 from seams.rsi.changes import unaltered
 from seams.rsi.confine import interface
 from seams.rsi.errors import LoopError
@@ -180,6 +181,75 @@ def test_a_confined_candidate_that_changes_a_mode_outside_ends_the_loop_and_is_n
     assert "somebody else" not in (result.rows[1].note or "")
     named = (result.halted or "").rpartition("Look with: ls -ld ")[2]
     assert Path(named).name in {"README.md", "HEAD", "d", ".git", "journal.jsonl", "lock", "index"} or "rsi-" in named
+
+
+@pytest.mark.parametrize("what", TOUCHES)
+def test_how_to_look_at_a_mode_that_an_unconfined_candidate_changed(repo_of_one: Repo, what: str) -> None:
+    repo_of_one.commit({"d/file": "x"})
+    (repo_of_one.top / "d").chmod(0o755)
+    code = "import os\n" + TOUCHES[what].format(top=repo_of_one.top, journal=repo_of_one.journal)
+    result = LOOSE.run(repo_of_one.charge(), [metric(2), running(code)])
+    changed, _, look = (result.halted or "").partition(" changed outside the candidate's tree. Look with: ls -ld ")
+    assert look, result.halted
+    assert look in changed
+
+
+@pytest.mark.parametrize("loop", [pytest.param(LOOP, marks=CONFINED), LOOSE])
+@pytest.mark.parametrize("what", ["+i metric", "+a metric", "+i .", "+a .", "+i d"])
+def test_what_a_candidate_makes_immutable_in_its_tree_is_removed(
+    repo_of_one: Repo, temporary: Path, loop: ReferenceLoop, what: str
+) -> None:
+    repo_of_one.commit({"d/file": "x"})
+    code = f"import subprocess\nif subprocess.run(['chattr', *{what.split()!r}]).returncode: raise SystemExit(9)"
+    session = loop.open(repo_of_one.charge())
+    row = session.cycle(running(code))
+    if not row.measured:
+        session.close()
+        pytest.skip("a process of this user may set no such attribute here")
+    left = [place.name for scratch in temporary.iterdir() for place in scratch.iterdir() if place.is_dir()]
+    assert [name for name in left if not name.startswith("home-")] == []
+    assert session.cycle(metric(2)).kept
+    assert session.close().halted is None
+
+
+def test_a_tree_that_cannot_be_removed_is_named_and_ends_the_loop(
+    repo_of_one: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = LOOP.open(repo_of_one.charge())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worktrees, "_forget", lambda repository, place: False)
+        row = session.cycle(metric(2))
+    assert row.kept
+    stays = (row.note or "").removeprefix("its tree ").removesuffix(" stays, since it cannot be removed")
+    assert Path(stays).is_dir()
+    assert session.over
+    halted = session.close().halted
+    assert halted == f"The tree of '2' cannot be removed and stays at {stays}. Look with: ls -la {stays}"
+    assert repo_of_one.git("show", "rsi:metric") == "2"
+    # It was only for a while: what went with the session's folder leaves an entry, which the next loop removes.
+    assert LOOP.run(repo_of_one.charge(branch="next"), [metric(2)]).kept == 1
+
+
+def test_a_baselines_tree_that_cannot_be_removed_is_named(repo_of_one: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(worktrees, "_forget", lambda repository, place: False)
+        for begin in (LOOP.open, LOOP.track):
+            with pytest.raises(
+                LoopError, match=r"was measured cannot be removed and stays at (.*)\. Look with: ls -la \1"
+            ):
+                begin(repo_of_one.charge())
+    assert LOOP.track(repo_of_one.charge()).trend is Trend.FIRST
+
+
+def test_a_candidate_that_makes_the_loops_own_folder_immutable_ends_the_loop_in_a_sentence(repo_of_one: Repo) -> None:
+    code = "import subprocess\nif subprocess.run(['chattr', '+i', '..']).returncode: raise SystemExit(9)"
+    result = LOOP.run(repo_of_one.charge(), [running(code), metric(2)])
+    if "status 9" in (result.rows[0].note or ""):
+        pytest.skip("a process of this user may set no such attribute here")
+    assert [(row.decision, row.truth_clean) for row in result.rows] == [("REVERT", False)]
+    assert "stays, since it cannot be removed" in (result.rows[0].note or "")
+    assert "cannot be removed and stays at" in (result.halted or "")
 
 
 @CONFINED

@@ -117,6 +117,14 @@ def test_only_its_own_trees_are_removed(killed: Repo, tmp_path: Path, temporary:
         shutil.rmtree(place)
 
 
+def test_a_loop_that_ended_before_its_lock_was_in_place_is_cleaned_up(repo_of_one: Repo) -> None:
+    scratch = Scratch(find(repo_of_one.top))
+    scratch.lock.rename(scratch.folder / f".{LOCK}")
+    assert clean(find(repo_of_one.top)) == [], "its loop lives"
+    os.close(scratch._handle or -1)
+    assert clean(find(repo_of_one.top)) == [scratch.folder]
+
+
 def test_the_trees_of_a_loop_that_lives_are_left_alone(killed: Repo) -> None:
     session = LOOP.open(killed.charge(branch="living", journal=killed.folder / "other"))
     before = killed.trees()

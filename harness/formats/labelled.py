@@ -1,6 +1,6 @@
 """A corpus: files of labelled cases, one detector a file, that say who labelled them.
 
-The first line tells ``schema``, ``rule`` and ``labelling``, and may tell a ``seed``; each line after it is an ``id``,
+The first line tells ``schema``, ``rule`` and ``labelling``, and may tell a ``seed`` and what it is ``about``; each line after it is an ``id``,
 ``bad``, the ``family`` that the case was made in, and the ``case`` as ``evaluate`` reads it. Refuses a line that is not
 so: a case that were left out would change the accuracy without a word.
 """
@@ -25,8 +25,8 @@ SCHEMA = "harness.corpus/1"
 SHIPPED = Path(__file__).parent.parent / "evaluation_corpus"
 """The corpus that comes with this package."""
 
-_HEAD_KEYS = ("schema", "rule", "labelling", "seed")
-"""What the first line may tell; ``seed`` is where made cases come from."""
+_HEAD_KEYS = ("schema", "rule", "labelling", "seed", "about")
+"""What the first line may tell; ``seed`` is where made cases come from, ``about`` a remark of whoever made them."""
 
 _AGAIN = "Correct it, then run: python -m harness evaluate --measure"
 

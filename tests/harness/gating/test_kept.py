@@ -74,8 +74,8 @@ def _interrupted(edited: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             raise StoreError("The disk is full.")
 
         patch.setattr(job, "write_atomic", full)
-        with pytest.raises(StoreError):
-            gated(edited)
+        found = gated(edited)
+    assert str(found.trouble) == "The disk is full."
     (journal,) = edited.glob(".harness/runs/*.journal")
     return journal
 

@@ -1,8 +1,8 @@
 """A corpus: files of labelled cases, one detector a file, that say who labelled them.
 
-The first line tells ``schema``, ``rule`` and ``labelling``, and may tell a ``seed`` and what it is ``about``; each line after it is an ``id``,
-``bad``, the ``family`` that the case was made in, and the ``case`` as ``evaluate`` reads it. Refuses a line that is not
-so: a case that were left out would change the accuracy without a word.
+The first line tells ``schema``, ``rule`` and ``labelling``, and may tell a ``seed`` and what it is ``about``. Each line
+after it is an ``id``, ``bad``, the ``family`` that the case was made in, and the ``case`` as ``evaluate`` reads it.
+Refuses a line that is not so: a case that were left out would change the accuracy without a word.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from hypothesis import settings
 # No test asserts a time, and a busy machine is no fault of an example.
 settings.register_profile("no deadline", deadline=None)
 settings.register_profile("reproducible", deadline=None, derandomize=True)
-settings.load_profile("no deadline")
+settings.load_profile("reproducible" if os.environ.get("LOOPLADDER_SAME_EXAMPLES") else "no deadline")
 
 REPO = Path(__file__).resolve().parent.parent
 

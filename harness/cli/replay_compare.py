@@ -33,16 +33,18 @@ def compare_folders(arguments: argparse.Namespace, asked: Asked) -> Exit:
     """Read all arms and say how each stands to the first, and all of them to one another."""
     from harness.jobs.replay_compare_arms import compare_arms
     from harness.jobs.replay_compare_context import compare_contexts
+    from harness.jobs.replay_judged import matched
     from harness.jobs.replay_oracles import of_arm
 
     names = arm_names(arguments.compare)
+    oracles = {name: of_arm(asked.oracles, name, names) for name in names}
     arms: dict[str, Replayed] = {}
     for name, path in zip(names, arguments.compare, strict=True):
-        arms[name] = read(arguments, [path], replace(asked, oracles=of_arm(asked.oracles, name, names)))
+        arms[name] = read(arguments, [path], replace(asked, oracles=oracles[name]))
     codes = [exit_code(arm) for arm in arms.values()]
     if Exit.UNUSABLE in codes:
         return Exit.UNUSABLE
-    lines = {name: _lines_on(arm, asked, name, names) for name, arm in arms.items()}
+    lines = {name: {line for run in arm.runs for line in matched(oracles[name], run)} for name, arm in arms.items()}
     if (fault := _of_several(lines, arguments.oracles)) is not None:
         say(fault)
         return Exit.UNUSABLE
@@ -58,15 +60,6 @@ def compare_folders(arguments: argparse.Namespace, asked: Asked) -> Exit:
 
 def _both(one: Replayed, other: Replayed) -> bool:
     return bool(one.contexts and other.contexts)
-
-
-def _lines_on(arm: Replayed, asked: Asked, name: str, names: Sequence[str]) -> set[int]:
-    """The lines of the verdicts that are on a run of ``arm``."""
-    from harness.jobs.replay_judged import matched
-    from harness.jobs.replay_oracles import of_arm
-
-    own = of_arm(asked.oracles, name, names)
-    return {line for run in arm.runs for line in matched(own, run)}
 
 
 def _of_several(lines: Mapping[str, set[int]], oracles: str | None) -> str | None:

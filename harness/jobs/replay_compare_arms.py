@@ -91,23 +91,19 @@ def compare_arms(results: Mapping[str, Replayed]) -> ComparedArms:
 
 def _standing(name: str, arm: Arm, common: Sequence[frozenset[CaseKey]]) -> Standing:
     told = [metrics(arm.runs[each].parts) for each in common]
-    costs = [_exact(each["cost_computed_usd"]) for each in told]
-    peaks = [_exact(each["exposed_main_peak"]) for each in told]
+    costs = _known([_exact(each["cost_computed_usd"]) for each in told])
+    peaks = _known([_exact(each["exposed_main_peak"]) for each in told])
     said = [arm.verdicts[key] for each in common for key in each]
     tasks, unjudged = arm.tasks()
     judged = [passed for passed in said if passed is not None]
-    known_costs, known_peaks = (
-        [each for each in costs if each is not None],
-        [each for each in peaks if each is not None],
-    )
     return Standing(
         name=name,
         runs=len(arm.result.runs),
         attempts=len(said),
         judged=len(judged),
         passed=sum(judged),
-        cost=sum(known_costs) if costs and None not in costs else None,
-        peak=max(known_peaks) if peaks and None not in peaks else None,
+        cost=sum(costs) if costs else None,
+        peak=max(peaks) if peaks else None,
         success=sum(passed is True for passed in said) / len(said) if said and None not in said else None,
         pass_k=pass_k(tasks) if any(len(each) > 1 for each in tasks.values()) else (),
         unjudged_cases=unjudged,
@@ -117,6 +113,12 @@ def _standing(name: str, arm: Arm, common: Sequence[frozenset[CaseKey]]) -> Stan
 def _exact(metric: Metric) -> float | None:
     """The value, None where it is a bound: arms are not told apart by what may be more."""
     return metric.value if metric.low is None and metric.high is None else None
+
+
+def _known(values: Sequence[float | None]) -> list[float] | None:
+    """All of ``values``; None where one of them is unknown."""
+    known = [each for each in values if each is not None]
+    return known if len(known) == len(values) else None
 
 
 def _against(name: str, first: str, arms: Mapping[str, Arm]) -> Against:
@@ -170,8 +172,8 @@ def _cost(arm: Arm, keys: frozenset[CaseKey]) -> float | None:
 
 
 def _ratio(ours: Sequence[float | None], theirs: Sequence[float | None]) -> float | None:
-    one, other = [each for each in ours if each is not None], [each for each in theirs if each is not None]
-    if len(one) < len(ours) or len(other) < len(theirs):
+    one, other = _known(ours), _known(theirs)
+    if one is None or other is None:
         return None
     return baseline_ratio(sum(one), sum(other)).value
 
